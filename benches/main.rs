@@ -1,0 +1,3 @@
+//! Benches: the product against the raw limit in the same run.
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! `workagent`: systemd and launchd for a person's work agent.
+
+pub mod engine;
+pub mod http;
+pub mod model;
+pub mod platform;
+pub mod process;
+pub mod secret;
+pub mod store;
+pub mod unit;

@@ -1,0 +1,3 @@
+//! The `workagent` command.
+
+fn main() {}

@@ -1,0 +1,172 @@
+//! Cycle summaries: what one pass of a runtime did, as a type shared by writer and reader.
+
+use serde::{Deserialize, Serialize};
+
+use super::time::Timestamp;
+
+/// The shape's version; renaming or removing a field raises it.
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// Why a cycle ran. Recorded for people; a cycle is never told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// First after the start.
+    Startup,
+    /// Its time had come.
+    Timer,
+    /// Somebody wrote something that it may want to look at.
+    WakeUp,
+    /// A person asked for it.
+    Manual,
+}
+
+/// One error of a cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CycleError {
+    /// The unit it belongs to.
+    pub unit: String,
+    /// `network`, `auth`, …
+    pub class: String,
+    /// The whole chain in one line, secrets masked.
+    pub message: String,
+}
+
+/// What a sync loop did in one pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyncSummary {
+    /// Pages committed.
+    pub pages: u64,
+    /// Items never seen before that became work.
+    pub new_items: u64,
+    /// Known items whose content changed.
+    pub updated_items: u64,
+    /// Items seen before.
+    pub seen_items: u64,
+    /// Our own actions read back.
+    pub own_items: u64,
+    /// There before the connector was switched on.
+    pub baseline_items: u64,
+    /// Held for the user because they could not be read.
+    pub quarantined_items: u64,
+    /// Cases opened.
+    pub cases_made: u64,
+    /// Items that joined a case.
+    pub cases_joined: u64,
+    /// The connector's remarks.
+    pub notes: Vec<String>,
+}
+
+/// What ingest did: new cases routed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IngestSummary {
+    /// Given to an engine's queue.
+    pub queued: u64,
+    /// Recorded without work: no reply wanted.
+    pub dismissed: u64,
+    /// Parked: no route, quarantined, engine not available.
+    pub parked: u64,
+}
+
+/// What the worker did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerSummary {
+    /// Leases of dead workers taken back.
+    pub reaped: u64,
+    /// Cases taken.
+    pub claimed: u64,
+    /// Drafts made.
+    pub drafts: u64,
+    /// Runs that came to "nothing to do".
+    pub nothing_to_do: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Cases parked.
+    pub parked: u64,
+}
+
+/// What review did: queue kept in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewSummary {
+    /// Drafts waiting for a person now.
+    pub open: u64,
+    /// Drafts approved by rule (`outbound = "auto"`).
+    pub auto_approved: u64,
+}
+
+/// What the outbound runtime did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutboundSummary {
+    /// Sent, with receipt.
+    pub sent: u64,
+    /// Asked about and found.
+    pub confirmed: u64,
+    /// Tried again later.
+    pub retried: u64,
+    /// Not known whether sent.
+    pub uncertain: u64,
+    /// Left to the user.
+    pub held: u64,
+    /// Given up.
+    pub dead: u64,
+    /// Would have been sent, were this not a rehearsal.
+    pub rehearsed: u64,
+}
+
+/// What the pending runtime did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingSummary {
+    /// Parked cases whose time had come.
+    pub woken: u64,
+    /// Still parked.
+    pub parked: u64,
+}
+
+/// One runtime's part of an app cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuntimeSummary {
+    /// A connector's sync loop.
+    Sync(SyncSummary),
+    /// Ingest.
+    Ingest(IngestSummary),
+    /// Worker.
+    Worker(WorkerSummary),
+    /// Review.
+    Review(ReviewSummary),
+    /// Outbound.
+    Outbound(OutboundSummary),
+    /// Pending.
+    Pending(PendingSummary),
+    /// Switched off, broken, or not there yet: did nothing, and why.
+    Disabled {
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// One pass of one runtime.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CycleRecord {
+    /// The unit, `inbox.connector` or `worker.runtime`.
+    pub unit: String,
+    /// What it did.
+    pub summary: RuntimeSummary,
+    /// What went wrong.
+    pub errors: Vec<CycleError>,
+}
+
+/// One pass over all runtimes: the record of `run --once`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CycleSummary {
+    /// [`SUMMARY_VERSION`].
+    pub version: u32,
+    /// The plan generation.
+    pub generation: i64,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Timestamp,
+    /// Runtime by runtime, in the order of the way through the house.
+    pub runtimes: Vec<CycleRecord>,
+}

@@ -1,0 +1,93 @@
+//! Every bound in one file, each with its reason. Units stand last in the name.
+
+use std::time::Duration;
+
+/// A cursor is a position, not a store: a program that returns more is at fault.
+pub const CURSOR_BYTES_MAX: usize = 64 * 1024;
+
+/// Text of one item kept for engines and review; what is beyond is said, never silently lost.
+pub const ITEM_TEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// Hidden parts are for the reviewer's eye, not for reading novels.
+pub const HIDDEN_TEXT_BYTES_MAX: usize = 4 * 1024;
+
+/// Hidden parts, attachments, identities and thread names kept per item.
+pub const ITEM_LIST_LEN_MAX: usize = 64;
+
+/// A title is one line.
+pub const TITLE_BYTES_MAX: usize = 512;
+
+/// Items in one page: bounds memory and the length of one transaction.
+pub const PAGE_ITEMS_MAX: usize = 200;
+
+/// Pages taken in one activation of a sync loop; the rest waits for the next, so a huge backlog starves nobody.
+pub const PAGES_PER_CYCLE_MAX: usize = 50;
+
+/// Items of a case handed to an engine, newest kept: a thread of thousands must not become one prompt.
+pub const CASE_ITEMS_PROMPT_MAX: usize = 20;
+
+/// The prompt text handed to an engine.
+pub const PROMPT_BYTES_MAX: usize = 256 * 1024;
+
+/// A draft body; beyond this an engine is writing something else than a reply.
+pub const DRAFT_BYTES_MAX: usize = 256 * 1024;
+
+/// A whole mail fetched into memory.
+pub const MAIL_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// A feed document, after decompression.
+pub const FEED_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// A JSON answer of an API, after decompression.
+pub const JSON_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// A dropped file.
+pub const FILE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// One line from a child process: a 1 MiB answer is a line of 1 MiB, twice.
+pub const CHILD_LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// All of a child's standard output.
+pub const CHILD_STDOUT_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// The tail of a child's standard error that is kept.
+pub const CHILD_STDERR_BYTES_MAX: usize = 64 * 1024;
+
+/// After the leader of a child tree ended, the pipes are read this much longer.
+pub const CHILD_DRAIN: Duration = Duration::from_secs(2);
+
+/// Between TERM and KILL.
+pub const CHILD_TERM_GRACE: Duration = Duration::from_secs(5);
+
+/// A lease on a case; extended while the worker lives.
+pub const LEASE: Duration = Duration::from_secs(120);
+
+/// Tries of one case before it is parked for the user, counted over restarts.
+pub const CASE_ATTEMPTS_MAX: u32 = 4;
+
+/// Tries of one outbound action on transient errors before it is held for the user.
+pub const SEND_ATTEMPTS_MAX: u32 = 12;
+
+/// How long the platform is asked "did it arrive?" before the user is.
+pub const CONFIRM_WINDOW: Duration = Duration::from_secs(15 * 60);
+
+/// Messages waiting for the store's writer; senders wait, memory does not grow.
+pub const WRITER_QUEUE_LEN_MAX: usize = 1024;
+
+/// Operations in one transaction of the store's writer.
+pub const WRITER_BATCH_LEN_MAX: usize = 256;
+
+/// Unit files read from one directory.
+pub const UNIT_FILES_MAX: usize = 20_000;
+
+/// One unit file.
+pub const UNIT_FILE_BYTES_MAX: u64 = 256 * 1024;
+
+/// Findings shown for one file; cascades beyond help nobody.
+pub const FINDINGS_PER_FILE_MAX: usize = 20;
+
+/// A request to the control socket.
+pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Journal rows shown for one case.
+pub const JOURNAL_ROWS_SHOWN_MAX: usize = 1000;

@@ -1,0 +1,18 @@
+//! Pure words of the house: ids, time, items, cases, drafts, outbound actions, runs, limits.
+//!
+//! No I/O, no async, no SQL. Everything here is plain data that other rooms pass to each other.
+
+pub mod case;
+pub mod class;
+pub mod cycle;
+pub mod draft;
+pub mod ids;
+pub mod item;
+pub mod limits;
+pub mod marker;
+pub mod outbound;
+pub mod retry;
+pub mod run;
+pub mod secret_ref;
+pub mod text;
+pub mod time;

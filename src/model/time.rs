@@ -1,0 +1,137 @@
+//! Time as integers of milliseconds, and the clock everyone asks.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// `self + span`, saturating.
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// `self - span`, saturating.
+    #[must_use]
+    pub fn minus(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long ago `earlier` was, zero when it lies ahead.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// From a whole number of seconds since 1970.
+    #[must_use]
+    pub fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1000))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339 in UTC to the second, `2026-11-30T08:00:00Z`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(at) => write!(f, "{at:.0}"),
+            Err(_) => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+/// An age or a wait for a glance: `3s`, `12m`, `5h`, `9d`.
+#[must_use]
+pub fn short_span(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..172_800 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// The only source of "now". Passed as a parameter so that tests own the time.
+#[derive(Clone)]
+pub struct Clock(Source);
+
+#[derive(Clone)]
+enum Source {
+    System,
+    Manual(Arc<AtomicI64>),
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clock({})", self.now())
+    }
+}
+
+impl Clock {
+    /// The machine's clock.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// A clock that only moves when told; clones share the hand.
+    #[must_use]
+    pub fn manual(start: Timestamp) -> Self {
+        Self(Source::Manual(Arc::new(AtomicI64::new(start.0))))
+    }
+
+    /// The present moment.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        match &self.0 {
+            Source::System => {
+                #[expect(clippy::disallowed_methods, reason = "the one place that asks the machine")]
+                let elapsed =
+                    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+                Timestamp(i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
+            }
+            Source::Manual(at) => Timestamp(at.load(Ordering::SeqCst)),
+        }
+    }
+
+    /// Moves a manual clock forward; does nothing to the machine's.
+    pub fn advance(&self, span: Duration) {
+        if let Source::Manual(at) = &self.0 {
+            let step = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+            at.fetch_add(step, Ordering::SeqCst);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_rfc_3339_to_the_second() {
+        assert_eq!(Timestamp(1_796_025_600_123).to_string(), "2026-11-30T08:00:00Z");
+    }
+
+    #[test]
+    fn a_manual_clock_moves_only_when_told() {
+        let clock = Clock::manual(Timestamp(5));
+        let other = clock.clone();
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(other.now(), Timestamp(1005));
+    }
+
+    #[test]
+    fn spans_are_short() {
+        let shown = |seconds| short_span(Duration::from_secs(seconds));
+        assert_eq!([shown(3), shown(720), shown(18_000), shown(800_000)], ["3s", "12m", "5h", "9d"]);
+    }
+}

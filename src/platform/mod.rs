@@ -1,0 +1,101 @@
+//! Connectors: one folder a platform. Each has a spec (keys, documentation), a thin client, a pure map from the wire
+//! to [`Item`](crate::model::item::Item)s, and a way to deliver.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use crate::model::class::PortError;
+use crate::model::item::{Cursor, Page, PollRequest};
+use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
+use crate::model::time::{Clock, Timestamp};
+use crate::secret::SecretStore;
+use crate::unit::schema::{KeyProblem, KeySpec};
+use crate::unit::value::Settings;
+
+/// A configured account of a platform. Retry policy lives in the runtime: a connector tries once.
+pub trait Connector: Send + Sync {
+    /// Who the cursor belongs to: "me@imap.example.org/INBOX". A changed identity does not inherit a cursor.
+    fn identity(&self) -> String;
+
+    /// Can we log in? Short; changes nothing.
+    fn probe(&self) -> BoxFuture<'_, Result<String, PortError>>;
+
+    /// One page of what is new behind the cursor. Changes nothing at the source.
+    fn poll<'a>(&'a self, request: PollRequest<'a>) -> BoxFuture<'a, Result<Page, PortError>>;
+
+    /// Called after a page was committed, with the keys of its items: may tidy at the source (move a dropped file).
+    /// Must be harmless to repeat and to miss.
+    fn committed<'a>(&'a self, _keys: &'a [String]) -> BoxFuture<'a, Result<(), PortError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Resolves when something may have changed at the source. `None`: it cannot tell, the schedule must do.
+    /// An error ends the wait; the schedule goes on as a net.
+    fn changed<'a>(&'a self, _cursor: Option<&'a Cursor>) -> Option<BoxFuture<'a, Result<(), PortError>>> {
+        None
+    }
+
+    /// Builds the exact bytes of a reply and what the platform can be asked for. Pure but for `now`; the result is
+    /// stored before the first byte leaves and handed to every try.
+    fn prepare(&self, action: &OutboundAction, now: Timestamp) -> Result<Payload, PortError>;
+
+    /// Sends, once. Anything but a definite "no" after the first byte is `Uncertain`.
+    fn deliver<'a>(
+        &'a self,
+        action: &'a OutboundAction,
+        payload: &'a Payload,
+    ) -> BoxFuture<'a, Result<Receipt, PortError>>;
+
+    /// Did it arrive? `since` is when the first byte may have left.
+    fn confirm<'a>(
+        &'a self,
+        action: &'a OutboundAction,
+        payload: &'a Payload,
+        since: Timestamp,
+    ) -> BoxFuture<'a, Result<Confirmation, PortError>>;
+}
+
+/// What a platform gets to build a connector. Building opens nothing on the network and writes nothing.
+#[derive(Clone)]
+pub struct ConnectorContext {
+    /// The unit's name.
+    pub unit: String,
+    /// The platform's own table, checked.
+    pub settings: Settings,
+    /// Where secret values come from, read at use.
+    pub secrets: Arc<dyn SecretStore>,
+    /// Now.
+    pub clock: Clock,
+    /// A directory of this connector's own in the state directory, not yet made.
+    pub state_dir: PathBuf,
+    /// HTTP clients.
+    pub http: crate::http::HttpRoom,
+}
+
+/// One row of the catalog.
+pub struct PlatformSpec {
+    /// The word in `[connector] platform`, and the name of its own table.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Keys of its own table.
+    pub keys: &'static [KeySpec],
+    /// Shortest sensible time between two polls, seconds.
+    pub every_min_s: u64,
+    /// The default of `[schedule] every`, seconds.
+    pub every_default_s: u64,
+    /// Can deliver replies.
+    pub replies: bool,
+    /// Checks that go over single keys; each problem names its key. Pure.
+    pub check: fn(&Settings) -> Vec<KeyProblem>,
+    /// Builds a connector.
+    pub build: fn(ConnectorContext) -> Result<Arc<dyn Connector>, PortError>,
+}
+
+/// For platforms whose keys need no look at each other.
+#[must_use]
+pub fn no_further_checks(_settings: &Settings) -> Vec<KeyProblem> {
+    Vec::new()
+}

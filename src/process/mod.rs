@@ -1,0 +1,126 @@
+//! The only home of child processes: spawn, environment, output caps, tree kill, orphan reaping.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::model::class::PortError;
+use crate::secret::SecretValue;
+
+/// Starts children. Cheap to clone. Knows the directory where running children are noted (pid and start time),
+/// so that the next daemon finds and ends those that a killed one left behind.
+#[derive(Clone, Debug)]
+pub struct ProcessRoom {
+    notes_dir: PathBuf,
+}
+
+/// A child to be run to its end.
+#[derive(Debug)]
+pub struct ChildSpec {
+    /// Absolute path, or a name looked up on the child's own PATH.
+    pub program: OsString,
+    /// Arguments: never a secret, never foreign text.
+    pub args: Vec<OsString>,
+    /// The whole environment (see [`env`](ProcessRoom)); nothing is inherited.
+    pub env: ChildEnv,
+    /// Working directory.
+    pub cwd: PathBuf,
+    /// Written to standard input, which is then closed. A child that does not read it is not an error by itself.
+    pub stdin: Vec<u8>,
+    /// Limits.
+    pub limits: ChildLimits,
+}
+
+/// A child's whole environment.
+#[derive(Clone, Debug, Default)]
+pub struct ChildEnv(pub BTreeMap<String, EnvValue>);
+
+/// One variable.
+#[derive(Clone, Debug)]
+pub enum EnvValue {
+    /// Not secret.
+    Plain(OsString),
+    /// Masked wherever it is shown.
+    Secret(SecretValue),
+}
+
+/// Limits of one child.
+#[derive(Clone, Copy, Debug)]
+pub struct ChildLimits {
+    /// Until the first byte on stdout or stderr.
+    pub first_output: Duration,
+    /// Between bytes.
+    pub idle: Duration,
+    /// In all.
+    pub total: Duration,
+    /// One line; longer ones are skipped to their end and counted.
+    pub line_bytes_max: usize,
+    /// All of stdout; over it the child is ended.
+    pub stdout_bytes_max: usize,
+}
+
+/// How a child came to its end, and what it said.
+#[derive(Debug)]
+pub struct ChildReport {
+    /// How it ended.
+    pub end: ChildEnd,
+    /// The last `limits::CHILD_STDERR_BYTES_MAX` bytes of stderr, lossy, ANSI codes stripped.
+    pub stderr_tail: String,
+    /// Lines over the cap that were skipped.
+    pub lines_skipped: u64,
+    /// Bytes of stdout seen.
+    pub stdout_bytes: u64,
+    /// Processes of its tree that were still alive after it ended and were ended by us.
+    pub swept: u32,
+}
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChildEnd {
+    /// By itself with this code.
+    Exited(i32),
+    /// By a signal that was not ours.
+    Signalled(i32),
+    /// We ended it: no byte in time.
+    TimedOutFirst,
+    /// We ended it: silent for too long.
+    TimedOutIdle,
+    /// We ended it: took too long in all.
+    TimedOutTotal,
+    /// We ended it: asked to.
+    Cancelled,
+    /// We ended it: too much output.
+    OverCap,
+}
+
+impl ProcessRoom {
+    /// `notes_dir` is made at the first spawn.
+    #[must_use]
+    pub fn new(notes_dir: PathBuf) -> Self {
+        Self { notes_dir }
+    }
+
+    /// Runs a child to its end; `on_line` gets each line of stdout (without its newline, split on the byte `\n`;
+    /// a last line without a newline too). Whatever happens, nothing of the child's tree is alive afterwards,
+    /// as far as the platform lets us see it, and this returns in bounded time.
+    ///
+    /// # Errors
+    /// `Config` if it cannot be started (not found, not executable), naming the PATH that was searched.
+    pub async fn run(
+        &self,
+        _spec: ChildSpec,
+        _cancel: &CancellationToken,
+        _on_line: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<ChildReport, PortError> {
+        todo!("process room: {}", self.notes_dir.display())
+    }
+
+    /// Ends what a killed daemon left behind (same pid and same start time only), and removes its notes.
+    /// Returns how many processes were ended.
+    pub async fn reap_orphans(&self) -> u32 {
+        todo!()
+    }
+}

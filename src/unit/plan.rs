@@ -1,0 +1,290 @@
+//! The plan: the checked, immutable result of compiling all units. The factory builds the bundle from it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::value::Settings;
+use crate::model::item::Backlog;
+
+/// Kind of a unit, from its file name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Paths, store, limits, logging: `workagent.daemon.toml`.
+    Daemon,
+    /// A configured account of a platform.
+    Connector,
+    /// A configured executor.
+    Engine,
+    /// Environment for child processes.
+    Env,
+    /// Rule from case to engine.
+    Route,
+    /// Limits of a runtime.
+    Runtime,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 6] =
+        [Self::Daemon, Self::Connector, Self::Engine, Self::Env, Self::Route, Self::Runtime];
+
+    /// The word in file names.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Daemon => "daemon",
+            Self::Connector => "connector",
+            Self::Engine => "engine",
+            Self::Env => "env",
+            Self::Route => "route",
+            Self::Runtime => "runtime",
+        }
+    }
+}
+
+/// A unit's full name: `inbox.connector`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UnitName {
+    /// `inbox`, or `github@work` once instances exist.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+impl fmt::Display for UnitName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.name, self.kind.word())
+    }
+}
+
+/// A place in a unit file, from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The file as found on the search path.
+    pub file: PathBuf,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
+    }
+}
+
+/// Whether a unit takes part. Off is a variant with a reason and a place, not an `if` at every user.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing<T> {
+    /// Takes part.
+    Active(Arc<T>),
+    /// A visible no-op.
+    Off(Off),
+}
+
+/// Why a unit is a no-op.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Off {
+    /// `disabled`, `masked`, `bad-setting`, `not-found`.
+    pub state: OffState,
+    /// For people, one line: "[install] enabled = false", "unknown key `poll_intervall`".
+    pub reason: String,
+    /// Where the reason stands.
+    pub place: Option<Place>,
+}
+
+/// The state of a unit that is off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OffState {
+    /// Not enabled.
+    Disabled,
+    /// `masked = true`.
+    Masked,
+    /// Has errors: quarantined.
+    BadSetting,
+    /// Needs a unit that is off or missing.
+    Dependency,
+}
+
+impl OffState {
+    /// The stable word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Masked => "masked",
+            Self::BadSetting => "bad-setting",
+            Self::Dependency => "dependency",
+        }
+    }
+}
+
+/// What may leave without a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutboundRule {
+    /// Nothing leaves.
+    Never,
+    /// Each draft waits for a person.
+    Reviewed,
+    /// Drafts are approved by rule.
+    Auto,
+}
+
+/// When a connector is polled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Between two polls.
+    pub every: Duration,
+}
+
+/// A checked connector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectorUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// The platform's word in the catalog.
+    pub platform: String,
+    /// Account identity: the cursor hangs on (name, account). Empty: the platform's own idea of identity.
+    pub account: String,
+    /// What may leave.
+    pub outbound: OutboundRule,
+    /// First poll.
+    pub backlog: Backlog,
+    /// Undo window between approval and sending.
+    pub hold: Duration,
+    /// When it is polled.
+    pub schedule: Schedule,
+    /// The platform's own table.
+    pub settings: Settings,
+}
+
+/// A checked engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// The engine's word in the catalog: `template`, `command`, `openai-chat`.
+    pub engine: String,
+    /// Model asked for, where the engine has models.
+    pub model: String,
+    /// Env units whose environment its children get, in order.
+    pub env: Vec<Arc<EnvUnit>>,
+    /// Runs at once.
+    pub concurrency: usize,
+    /// In all.
+    pub timeout: Duration,
+    /// Between signs of life.
+    pub idle_timeout: Duration,
+    /// Until the first sign of life.
+    pub first_event_timeout: Duration,
+    /// Stays on this machine: a private route may use it.
+    pub local: bool,
+    /// `[budget] daily_runs`: runs a day in local time, failed ones and retries too; `None` is unlimited.
+    pub daily_runs: Option<u32>,
+    /// The engine's own table.
+    pub settings: Settings,
+}
+
+/// Environment for children.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnvUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// Variables to set.
+    pub set: BTreeMap<String, super::value::Setting>,
+    /// Variables to take away, also from the allowlist.
+    pub unset: Vec<String>,
+    /// Variables to hand through from the daemon's environment.
+    pub pass: Vec<String>,
+}
+
+/// A rule from case to engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RouteUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Higher first; then by name.
+    pub priority: i64,
+    /// Engine unit names in order; only active ones.
+    pub engines: Vec<String>,
+    /// Failure words (`RunFailure::WORDS`) on which the next engine is taken; empty: never.
+    pub on: Vec<String>,
+    /// The instruction for the engine, trusted.
+    pub prompt: String,
+    /// Only local engines.
+    pub private: bool,
+    /// What it takes.
+    pub matches: RouteMatch,
+}
+
+/// Conditions of a route; an empty list or `None` matches all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RouteMatch {
+    /// Connector unit names or globs.
+    pub connector: Vec<String>,
+    /// Item kinds or globs.
+    pub kind: Vec<String>,
+    /// Labels or globs, any of them.
+    pub labels: Vec<String>,
+    /// Author address globs, any of them.
+    pub author: Vec<String>,
+    /// Largest text in bytes.
+    pub size_max: Option<u64>,
+}
+
+/// Limits of the daemon.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DaemonUnit {
+    /// Real reads, fake sends.
+    pub rehearsal: bool,
+    /// Cases worked on at once, over all engines.
+    pub workers: usize,
+    /// Sends at once.
+    pub senders: usize,
+    /// For an orderly stop.
+    pub stop_timeout: Duration,
+    /// `[store] path`; `None`: `workagent.db` in the state directory.
+    pub store_path: Option<PathBuf>,
+    /// `[store] synchronous = "normal"`.
+    pub store_normal: bool,
+    /// `[log] level`, an env-filter text.
+    pub log_level: String,
+}
+
+/// The checked, immutable result of compiling all units.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The daemon's own settings.
+    pub daemon: Arc<DaemonUnit>,
+    /// Connectors by name.
+    pub connectors: BTreeMap<String, Standing<ConnectorUnit>>,
+    /// Engines by name.
+    pub engines: BTreeMap<String, Standing<EngineUnit>>,
+    /// Environments by name.
+    pub envs: BTreeMap<String, Standing<EnvUnit>>,
+    /// Routes by name.
+    pub routes: BTreeMap<String, Standing<RouteUnit>>,
+    /// Runtimes switched off or limited by a unit, by the runtime's word: `worker`, `outbound`.
+    pub runtimes: BTreeMap<String, Standing<RuntimeUnit>>,
+    /// The unit file that each unit came from, for people.
+    pub sources: BTreeMap<UnitName, PathBuf>,
+    /// SHA-256 of the canonical form, 64 hex digits: formatting and comments do not change it.
+    pub hash: String,
+}
+
+/// Settings of a runtime.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuntimeUnit {
+    /// `sync`, `ingest`, `worker`, `review`, `outbound`, `pending`, `scheduler`, `onboarding`.
+    pub runtime: String,
+}

@@ -1,0 +1,95 @@
+//! The words in which platforms, engines and kinds describe their keys. One table serves parsing, "did you mean",
+//! defaults and documentation.
+
+/// The type of a key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ValueType {
+    /// Any text.
+    Text,
+    /// `true`, `false`.
+    Bool,
+    /// A whole number within bounds, both allowed.
+    Integer {
+        /// Lowest.
+        min: i64,
+        /// Highest.
+        max: i64,
+    },
+    /// `"30s"`; within bounds, both allowed.
+    Duration {
+        /// Shortest.
+        min_s: u64,
+        /// Longest.
+        max_s: u64,
+    },
+    /// `"8M"` or a number of bytes.
+    Size,
+    /// A file or directory; `~` and specifiers allowed; made absolute.
+    Path,
+    /// An `http`, `https` or `file` URL.
+    Url,
+    /// A host name or address, without scheme and port.
+    Host,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A list of texts.
+    List,
+    /// A list of the names of other units of this kind, an edge of the graph.
+    Units(&'static str),
+    /// The name of another unit of this kind, an edge of the graph.
+    Unit(&'static str),
+    /// A list of words out of these.
+    Choices(&'static [&'static str]),
+    /// `{ secret = "name" }` or `{ env = "NAME" }`; a literal is a finding that does not echo it.
+    Secret,
+    /// A free table of environment names to text or secret reference.
+    EnvMap,
+    /// `"new"`, `"all"` or a duration.
+    Backlog,
+}
+
+/// One key of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct KeySpec {
+    /// As written in the file.
+    pub name: &'static str,
+    /// Its type.
+    pub value: ValueType,
+    /// A unit without it is refused (if enabled).
+    pub required: bool,
+    /// As it would be written in TOML, `"\"60s\""`; `None`: absent stays absent.
+    pub default: Option<&'static str>,
+    /// One or two sentences for the manual, imperative or descriptive, without a period at the end of one.
+    pub doc: &'static str,
+}
+
+impl KeySpec {
+    /// An optional key without a default.
+    #[must_use]
+    pub const fn new(name: &'static str, value: ValueType, doc: &'static str) -> Self {
+        Self { name, value, required: false, default: None, doc }
+    }
+
+    /// The same key, required.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// The same key with a default, as TOML text.
+    #[must_use]
+    pub const fn default(mut self, toml: &'static str) -> Self {
+        self.default = Some(toml);
+        self
+    }
+}
+
+/// A problem of a key (or of a missing one) in an own table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyProblem {
+    /// The key in the platform's or engine's table.
+    pub key: &'static str,
+    /// A short lower-case sentence; never a value that may be secret.
+    pub message: String,
+}

@@ -1,0 +1,1 @@
+//! The one integration binary. Every file in this folder is listed here; `files` fails if one is not.

@@ -1,5 +1,8 @@
 //! `workagent`: systemd and launchd for a person's work agent.
 
+pub mod cli;
+pub mod control;
+pub mod daemon;
 pub mod engine;
 pub mod http;
 pub mod model;

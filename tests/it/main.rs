@@ -1,1 +1,4 @@
 //! The one integration binary. Every file in this folder is listed here; `files` fails if one is not.
+
+mod http;
+mod support;

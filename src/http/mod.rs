@@ -9,6 +9,7 @@ mod hint;
 mod redact;
 mod request;
 mod response;
+pub mod tls;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -33,13 +34,11 @@ pub struct HttpRoom {
     clients: Arc<Clients>,
 }
 
+/// One client for each pair of (TLS, this machine). Plain HTTP gets by without the system's certificates: they take
+/// time and memory, and a small container has none. A proxy from the environment (`HTTPS_PROXY`, `HTTP_PROXY`,
+/// `ALL_PROXY`, `NO_PROXY`) must not see what is meant for this machine.
 #[derive(Debug, Default)]
-struct Clients {
-    /// For loopback hosts: a proxy from the environment must not see what is meant for this machine.
-    direct: OnceLock<reqwest::Client>,
-    /// For all others: honours `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`.
-    outside: OnceLock<reqwest::Client>,
-}
+struct Clients([OnceLock<reqwest::Client>; 4]);
 
 /// An answer that is still coming in.
 pub struct HttpStream {
@@ -133,7 +132,8 @@ impl HttpRoom {
         deadline: Instant,
     ) -> Result<reqwest::Response, PortError> {
         let client = self.client(url, request)?;
-        let mut builder = client.request(request.method.clone(), url.clone()).headers(request.headers.clone());
+        let mut builder =
+            client.request(request.method.clone(), url.clone()).headers(request.headers.clone());
         if credentials {
             builder = request.authorize(builder, url)?;
         }
@@ -149,23 +149,30 @@ impl HttpRoom {
     }
 
     fn client(&self, url: &Url, request: &HttpRequest) -> Result<&reqwest::Client, PortError> {
-        let loopback = is_loopback(url);
-        let cell = if loopback { &self.clients.direct } else { &self.clients.outside };
+        let (secure, loopback) = (url.scheme() == "https", is_loopback(url));
+        let [plain_out, plain_in, secure_out, secure_in] = &self.clients.0;
+        let cell = match (secure, loopback) {
+            (false, false) => plain_out,
+            (false, true) => plain_in,
+            (true, false) => secure_out,
+            (true, true) => secure_in,
+        };
         if let Some(client) = cell.get() {
             return Ok(client);
         }
-        let client = build(loopback)
-            .map_err(|error| PortError::caused(ErrorClass::Config, request.doing(), error.without_url()))?;
+        let client = build(secure, loopback)
+            .map_err(|error| PortError { doing: format!("{}: {}", request.doing(), error.doing), ..error })?;
         Ok(cell.get_or_init(|| client))
     }
 }
 
-fn build(loopback: bool) -> reqwest::Result<reqwest::Client> {
-    // Fails only if somebody else was first; then there is a provider, which is all that matters.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+fn build(secure: bool, loopback: bool) -> Result<reqwest::Client, PortError> {
+    let mut settings = if secure { tls::client_config(None)? } else { no_tls()? };
+    settings.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     #[expect(clippy::disallowed_methods, reason = "this is the one home of HTTP clients")]
     let mut builder = reqwest::Client::builder();
     builder = builder
+        .tls_backend_preconfigured(settings)
         .user_agent(concat!("workagent/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -177,7 +184,19 @@ fn build(loopback: bool) -> reqwest::Result<reqwest::Client> {
     if loopback {
         builder = builder.no_proxy();
     }
-    builder.build()
+    let config = |error: reqwest::Error| {
+        PortError::caused(ErrorClass::Config, "set up the HTTP client", error.without_url())
+    };
+    builder.build().map_err(config)
+}
+
+/// For clients that are never asked for https; the library wants settings all the same.
+fn no_tls() -> Result<rustls::ClientConfig, PortError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| PortError::caused(ErrorClass::Bug, "set up the HTTP client", error))?;
+    Ok(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
 }
 
 /// Where to go next, or `None` when this is the answer.
@@ -187,7 +206,10 @@ fn redirect_target(
     from: &Url,
     headers: &HeaderMap,
 ) -> Result<Option<Url>, PortError> {
-    if request.effect == Effect::Write || !request.method.is_safe() || !matches!(status, 301 | 302 | 303 | 307 | 308) {
+    if request.effect == Effect::Write
+        || !request.method.is_safe()
+        || !matches!(status, 301 | 302 | 303 | 307 | 308)
+    {
         return Ok(None);
     }
     let Some(location) = headers.get(LOCATION).and_then(|value| value.to_str().ok()) else {

@@ -197,8 +197,10 @@ mod tests {
 
     #[test]
     fn validators_go_out_to_the_letter() {
-        let validators =
-            Validators { etag: Some("W/\"aa1-gzip\"".into()), last_modified: Some("Mon, 30 Nov 2026".into()) };
+        let validators = Validators {
+            etag: Some("W/\"aa1-gzip\"".into()),
+            last_modified: Some("Mon, 30 Nov 2026".into()),
+        };
         let request = HttpRequest::get(url("https://example.org/")).validators(&validators);
         assert_eq!(request.headers[IF_NONE_MATCH], "W/\"aa1-gzip\"");
         assert_eq!(request.headers[IF_MODIFIED_SINCE], "Mon, 30 Nov 2026");

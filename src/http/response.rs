@@ -5,9 +5,9 @@ use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, LAST_MODIFIED};
 use serde::de::DeserializeOwned;
 use url::Url;
 
+use super::header;
 use super::hint::retry_hint;
 use super::request::{Effect, Validators};
-use super::header;
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::time::Timestamp;
@@ -85,7 +85,8 @@ impl HttpResponse {
 
 /// `429 Too Many Requests`.
 fn status_text(status: u16) -> String {
-    let reason = StatusCode::from_u16(status).ok().and_then(|code| code.canonical_reason()).unwrap_or_default();
+    let reason =
+        StatusCode::from_u16(status).ok().and_then(|code| code.canonical_reason()).unwrap_or_default();
     format!("the server answered {status} {reason}").trim_end().to_owned()
 }
 

@@ -35,6 +35,9 @@ pub const DRAFT_BYTES_MAX: usize = 256 * 1024;
 /// A whole mail fetched into memory.
 pub const MAIL_BYTES_MAX: usize = 32 * 1024 * 1024;
 
+/// A file of extra CA certificates; the system's whole collection is a quarter of it.
+pub const CA_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
 /// A feed document, after decompression.
 pub const FEED_BYTES_MAX: usize = 8 * 1024 * 1024;
 

@@ -1,6 +1,9 @@
 //! Connectors: one folder a platform. Each has a spec (keys, documentation), a thin client, a pure map from the wire
 //! to [`Item`](crate::model::item::Item)s, and a way to deliver.
 
+pub mod hygiene;
+pub mod mail;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -72,6 +75,8 @@ pub struct ConnectorContext {
     pub state_dir: PathBuf,
     /// HTTP clients.
     pub http: crate::http::HttpRoom,
+    /// Children.
+    pub process: crate::process::ProcessRoom,
 }
 
 /// One row of the catalog.

@@ -146,10 +146,7 @@ async fn credentials_do_not_cross_an_origin_and_do_not_come_back() {
         let given = seen.header("authorization").or(seen.header("private-token")).is_some();
         format!("{} {given}", seen.target)
     };
-    assert_eq!(
-        home.seen().into_iter().map(shown).collect::<Vec<_>>(),
-        ["/ true", "/back false"].repeat(3)
-    );
+    assert_eq!(home.seen().into_iter().map(shown).collect::<Vec<_>>(), ["/ true", "/back false"].repeat(3));
     assert_eq!(other.seen().into_iter().map(shown).collect::<Vec<_>>(), ["/away false"; 3]);
 }
 
@@ -222,8 +219,7 @@ async fn a_stream_gives_pieces_as_they_come() {
 async fn a_silent_stream_ends_in_an_error() {
     let server = HttpServer::start([Answer::ok("onetwo").pieces(3)]);
     let room = HttpRoom::default();
-    let mut stream =
-        room.stream(post(&server.url("/")).reading(), Duration::from_millis(100)).await.unwrap();
+    let mut stream = room.stream(post(&server.url("/")).reading(), Duration::from_millis(100)).await.unwrap();
     assert_eq!(stream.body.next().await.unwrap().unwrap(), "one");
     let error = stream.body.next().await.unwrap().unwrap_err();
     assert!(timed_out(&error));

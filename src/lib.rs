@@ -1,5 +1,7 @@
 //! `workagent`: systemd and launchd for a person's work agent.
 
+pub mod catalog;
+pub mod diag;
 pub mod engine;
 pub mod http;
 pub mod model;

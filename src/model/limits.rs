@@ -44,6 +44,30 @@ pub const FEED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// A JSON answer of an API, after decompression.
 pub const JSON_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Headers of an HTTP/2 answer; HTTP/1 has the client's own bounds of 100 headers and about 400 KB.
+pub const HTTP_HEADER_BYTES_MAX: u32 = 64 * 1024;
+
+/// Redirects followed for one read: more is a loop.
+pub const HTTP_REDIRECTS_MAX: usize = 5;
+
+/// Name, TCP and TLS together.
+pub const HTTP_CONNECT: Duration = Duration::from_secs(10);
+
+/// One request with all its redirects, to the last byte of the answer.
+pub const HTTP_TOTAL: Duration = Duration::from_secs(60);
+
+/// An unused connection is closed: the next poll is usually minutes away, and an idle daemon holds nothing.
+pub const HTTP_POOL_IDLE: Duration = Duration::from_secs(30);
+
+/// A wait longer than this is not believed.
+pub const RETRY_HINT_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// What an absurd wait counts as.
+pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
+
+/// After "too many requests" without a time.
+pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
+
 /// A dropped file.
 pub const FILE_BYTES_MAX: usize = 8 * 1024 * 1024;
 

@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 
 pub use value::SecretValue;
 
+use crate::model::class::ErrorClass;
 use crate::model::secret_ref::SecretRef;
 
 /// Why a secret could not be had.
@@ -23,6 +24,17 @@ pub enum SecretError {
         /// For people; never a value.
         why: String,
     },
+}
+
+impl SecretError {
+    /// A missing secret waits for the user; a store that cannot be opened now may be open later.
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Missing { .. } => ErrorClass::Auth,
+            Self::Unavailable { .. } => ErrorClass::NETWORK,
+        }
+    }
 }
 
 /// Where secret values come from. Values are read at use, so a changed secret is picked up without a reload.

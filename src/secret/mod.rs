@@ -1,5 +1,6 @@
 //! The only home of secret values: the value type, the store trait, backends, the scrubber.
 
+pub mod random;
 pub mod value;
 
 use futures_util::future::BoxFuture;

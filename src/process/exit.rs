@@ -17,9 +17,11 @@ impl ExitWatch {
     pub(super) fn new(child: &Child) -> Self {
         use rustix::process::{Pid, PidfdFlags, pidfd_open};
         let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        let handle = pid
-            .and_then(|pid| pidfd_open(pid, PidfdFlags::NONBLOCK).ok())
-            .and_then(|fd| AsyncFd::with_interest(fd, tokio::io::Interest::READABLE).ok());
+        let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::NONBLOCK).ok()).and_then(|fd| {
+            #[expect(unsafe_code, reason = "the safe form is deprecated as unsound for odd descriptor types")]
+            // SAFETY: an `OwnedFd` keeps its one descriptor open for as long as it lives.
+            unsafe { AsyncFd::register_with_interest(fd, tokio::io::Interest::READABLE) }.ok()
+        });
         Self { handle }
     }
 
@@ -31,10 +33,10 @@ impl ExitWatch {
     /// Returns when the leader ended; `true` if it had to be waited for to know it (no process handles here).
     pub(super) async fn ended(&mut self, child: &mut Child) -> bool {
         #[cfg(target_os = "linux")]
-        if let Some(handle) = &self.handle {
-            if handle.readable().await.is_ok() {
-                return false;
-            }
+        if let Some(handle) = &self.handle
+            && handle.readable().await.is_ok()
+        {
+            return false;
         }
         let _ = child.wait().await;
         true

@@ -92,8 +92,9 @@ pub(super) fn check_env_line(program: &Path, env: &ChildEnv) -> Result<(), PortE
     if !words.next().is_some_and(|first| first.ends_with("/env")) {
         return Ok(());
     }
-    let Some(name) = words.find(|word| !word.starts_with('-') && !word.contains('=')) else { return Ok(()) };
-    if name.contains('/') {
+    let Some(name) = words.find(|word| *word != "-S") else { return Ok(()) };
+    // Other options, assignments and paths are left for `env` to judge.
+    if name.starts_with('-') || name.contains(['/', '=']) {
         return Ok(());
     }
     find(OsStr::new(name), env).map(|_| ()).map_err(|_| {

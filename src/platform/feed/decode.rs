@@ -21,10 +21,9 @@ pub fn text(bytes: &[u8], http_label: Option<&str>) -> (String, Option<String>) 
         // Seven bits: also well-formed UTF-8, but not meant as such.
         (decode(ISO_2022_JP, bytes), None)
     } else if let Ok(text) = std::str::from_utf8(bytes) {
-        let remark = match declared.filter(|encoding| *encoding != UTF_8 && !text.is_ascii()) {
-            Some(encoding) => Some(format!("says {} but is UTF-8", encoding.name())),
-            None => None,
-        };
+        let remark = declared
+            .filter(|encoding| *encoding != UTF_8 && !text.is_ascii())
+            .map(|encoding| format!("says {} but is UTF-8", encoding.name()));
         (text.to_owned(), remark)
     } else if let Some(encoding) = declared.filter(|encoding| *encoding != UTF_8) {
         (decode(encoding, bytes), None)
@@ -79,15 +78,18 @@ fn without_declaration(mut text: String) -> String {
     let start = text.len() - text.trim_start().len();
     let Some(rest) = text.get(start..).filter(|rest| rest.starts_with("<?xml")) else { return text };
     let Some(end) = rest.find("?>").map(|at| start + at + 2) else { return text };
-    let blank =
-        text.get(start..end).unwrap_or_default().chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect::<String>();
+    let blank = text
+        .get(start..end)
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c == '\n' { '\n' } else { ' ' })
+        .collect::<String>();
     text.replace_range(start..end, &blank);
     text
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     fn check(bytes: &[u8], http: Option<&str>, expected: &str, remark: Option<&str>) {
         let (text, said) = super::text(bytes, http);

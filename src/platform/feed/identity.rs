@@ -13,8 +13,26 @@ use crate::model::text::{digest, one_line};
 
 /// Query parameters that only tell where a reader came from.
 const TRACKING: &[&str] = &[
-    "fbclid", "gclid", "dclid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid", "xtor", "cmpid", "wt_mc", "wt_zmc",
-    "at_medium", "at_campaign", "ns_source", "ns_mchannel", "ns_campaign", "ns_linkname", "_hsenc", "_hsmi",
+    "fbclid",
+    "gclid",
+    "dclid",
+    "msclkid",
+    "yclid",
+    "igshid",
+    "mc_cid",
+    "mc_eid",
+    "xtor",
+    "cmpid",
+    "wt_mc",
+    "wt_zmc",
+    "at_medium",
+    "at_campaign",
+    "ns_source",
+    "ns_mchannel",
+    "ns_campaign",
+    "ns_linkname",
+    "_hsenc",
+    "_hsmi",
 ];
 
 /// Longest name kept as it is; longer ones become a digest.
@@ -42,7 +60,8 @@ pub type Names = Vec<String>;
 #[must_use]
 pub fn names(entries: &[Traits], home: Option<&str>) -> Vec<Option<Names>> {
     let home = home.map(place);
-    let named: Vec<[Option<String>; 2]> = entries.iter().map(|entry| strong_names(entry, home.as_deref())).collect();
+    let named: Vec<[Option<String>; 2]> =
+        entries.iter().map(|entry| strong_names(entry, home.as_deref())).collect();
     let repeats = repeats(entries, &named);
     let mut uses: HashMap<&str, usize> = HashMap::new();
     for (names, repeat) in named.iter().zip(&repeats) {
@@ -104,8 +123,12 @@ fn repeats(entries: &[Traits], named: &[[Option<String>; 2]]) -> Vec<bool> {
         .zip(named)
         .map(|(entry, [id, link])| {
             let marks = match (id, link) {
-                (Some(id), Some(link)) => vec![(id.as_str(), link.as_str()), (id.as_str(), entry.title.as_str())],
-                (Some(id), None) => vec![(id.as_str(), entry.title.as_str()), (id.as_str(), entry.content.as_str())],
+                (Some(id), Some(link)) => {
+                    vec![(id.as_str(), link.as_str()), (id.as_str(), entry.title.as_str())]
+                }
+                (Some(id), None) => {
+                    vec![(id.as_str(), entry.title.as_str()), (id.as_str(), entry.content.as_str())]
+                }
                 (None, Some(link)) => vec![(link.as_str(), entry.title.as_str())],
                 (None, None) => vec![("", entry.content.as_str())],
             };
@@ -164,7 +187,13 @@ mod tests {
     use super::*;
 
     fn entry(id: &str, link: &str, title: &str) -> Traits {
-        Traits { id: id.into(), link: link.into(), title: title.into(), day: Some(20_787), content: title.into() }
+        Traits {
+            id: id.into(),
+            link: link.into(),
+            title: title.into(),
+            day: Some(20_787),
+            content: title.into(),
+        }
     }
 
     fn check(entries: &[Traits], expected: &[&[&str]]) {

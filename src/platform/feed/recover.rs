@@ -23,10 +23,11 @@ pub fn xml(text: &str) -> Pieces {
     let mut pieces = Pieces::default();
     let scan = scan(text);
     let Some(root) = scan.root else { return pieces };
-    let Some(tag) = text.get(root.clone()).filter(|tag| tag.len() <= limits::FEED_ROOT_BYTES_MAX) else {
+    let Some(tag) = text.get(root).filter(|tag| tag.len() <= limits::FEED_ROOT_BYTES_MAX) else {
         return pieces;
     };
-    let name = tag.trim_start_matches('<').split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();
+    let name =
+        tag.trim_start_matches('<').split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();
     let (open, close) = if name == "rss" { ("<channel>", "</channel>") } else { ("", "") };
     pieces.torn = scan.torn;
     for range in scan.items.into_iter().take(limits::FEED_ITEMS_MAX) {
@@ -93,8 +94,8 @@ fn offset(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }
 
-fn is_item(name: &[u8]) -> bool {
-    matches!(name, b"item" | b"entry")
+fn is_item(name: &str) -> bool {
+    matches!(name, "item" | "entry")
 }
 
 fn next_item(text: &str) -> Option<usize> {
@@ -109,7 +110,8 @@ fn next_item(text: &str) -> Option<usize> {
 #[must_use]
 pub fn json(text: &str) -> Pieces {
     let mut pieces = Pieces::default();
-    let Some(mut rest) = text.split_once("\"items\"").and_then(|(_, rest)| rest.split_once('[')).map(|(_, rest)| rest)
+    let Some(mut rest) =
+        text.split_once("\"items\"").and_then(|(_, rest)| rest.split_once('[')).map(|(_, rest)| rest)
     else {
         return pieces;
     };
@@ -145,7 +147,8 @@ mod tests {
 
     #[test]
     fn a_cut_document_keeps_its_whole_items() {
-        let pieces = xml("<rss version='2.0'><channel><title>t</title><item>1</item><item>2</item><item><tit");
+        let pieces =
+            xml("<rss version='2.0'><channel><title>t</title><item>1</item><item>2</item><item><tit");
         check(&pieces, 2, 1);
         assert_eq!(pieces.documents[1], "<rss version='2.0'><channel><item>2</item></channel></rss>");
     }
@@ -163,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_cut_json_feed_keeps_its_whole_items() {
-        let pieces = json(r#"{"version": "https://jsonfeed.org/version/1", "items": [{"id": 7}, {"id": "b"}, {"id"#);
+        let pieces =
+            json(r#"{"version": "https://jsonfeed.org/version/1", "items": [{"id": 7}, {"id": "b"}, {"id"#);
         check(&pieces, 2, 1);
         assert!(pieces.documents[0].contains(r#""id":"7""#), "{pieces:?}");
     }

@@ -68,7 +68,8 @@ fn starts_entity(rest: &str) -> bool {
             code.ok().and_then(char::from_u32).is_some_and(|c| c != '\0')
         }
         None => {
-            name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(|b| b.is_ascii_alphanumeric())
+            name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && name.bytes().all(|b| b.is_ascii_alphanumeric())
         }
     }
 }
@@ -110,9 +111,11 @@ mod tests {
 
     #[test]
     fn bare_ampersands() {
-        check("<a>D&D &amp; AT&T&#10;&#xZ; ?x=1&y=2</a>", "<a>D&amp;D &amp; AT&amp;T&#10;&amp;#xZ; ?x=1&amp;y=2</a>", &[
-            "bare & escaped",
-        ]);
+        check(
+            "<a>D&D &amp; AT&T&#10;&#xZ; ?x=1&y=2</a>",
+            "<a>D&amp;D &amp; AT&amp;T&#10;&amp;#xZ; ?x=1&amp;y=2</a>",
+            &["bare & escaped"],
+        );
         check("<a href=\"?x=1&y=2\"/>", "<a href=\"?x=1&amp;y=2\"/>", &["bare & escaped"]);
         check("tail &", "tail &amp;", &["bare & escaped"]);
     }

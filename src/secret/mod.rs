@@ -2,6 +2,7 @@
 
 pub mod age_file;
 pub mod name;
+pub mod random;
 pub mod scrub;
 pub mod secrets;
 pub mod value;

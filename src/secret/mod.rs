@@ -31,12 +31,20 @@ pub enum SecretError {
         /// For people; never a value.
         why: String,
     },
-    /// It cannot be stored: a bad name, an empty or oversized value.
+}
+
+/// Why a secret could not be stored.
+#[derive(Debug, thiserror::Error)]
+pub enum SetError {
+    /// A bad name, an empty or oversized value.
     #[error("{why}")]
     Refused {
         /// For people; never a value.
         why: String,
     },
+    /// The store itself; it is as it was.
+    #[error(transparent)]
+    Store(#[from] SecretError),
 }
 
 impl SecretError {
@@ -55,7 +63,6 @@ impl SecretError {
                  (WORKAGENT_SECRETS_PASSPHRASE_FILE, or a service credential `workagent.passphrase`), or from the \
                  daemon's environment: { env = \"NAME\" }"
                 .to_owned(),
-            Self::Refused { .. } => "see `workagent secret set --help`".to_owned(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Names of stored secrets.
 
-use super::SecretError;
+use super::SetError;
 
 /// Names are shown everywhere and typed on command lines.
 const NAME_BYTES_MAX: usize = 128;
@@ -9,10 +9,10 @@ const NAME_BYTES_MAX: usize = 128;
 /// with a slash.
 ///
 /// # Errors
-/// [`SecretError::Refused`]. The text is not repeated: what was typed in place of a name may be the value.
-pub fn check(name: &str) -> Result<(), SecretError> {
+/// [`SetError::Refused`]. The text is not repeated: what was typed in place of a name may be the value.
+pub fn check(name: &str) -> Result<(), SetError> {
     let refuse =
-        |why: &str| Err(SecretError::Refused { why: format!("that is not a name for a secret: {why}") });
+        |why: &str| Err(SetError::Refused { why: format!("that is not a name for a secret: {why}") });
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return refuse("it has 1 to 128 characters");
     }

@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 pub use self::crypt::Keys;
 use self::disk::Stamp;
-use super::{Scrubber, SecretError, SecretValue, name};
+use super::{Scrubber, SecretError, SecretValue, SetError, name};
 use crate::model::limits::SECRET_BYTES_MAX;
 use crate::model::time::Timestamp;
 
@@ -139,9 +139,9 @@ impl AgeFile {
     /// with a key file, about a second with a passphrase).
     ///
     /// # Errors
-    /// [`SecretError::Refused`] for a bad name or value; [`SecretError::Unavailable`] when the file cannot be opened or
+    /// [`SetError::Refused`] for a bad name or value; [`SecretError::Unavailable`] when the file cannot be opened or
     /// written: then the old file is untouched.
-    pub fn set(&self, name: &str, value: &SecretValue, now: Timestamp) -> Result<SetOutcome, SecretError> {
+    pub fn set(&self, name: &str, value: &SecretValue, now: Timestamp) -> Result<SetOutcome, SetError> {
         name::check(name)?;
         check_value(value)?;
         let masked = self.0.scrubber.register(value);
@@ -271,9 +271,9 @@ fn plain(entries: &BTreeMap<String, Entry>) -> Result<Zeroizing<Vec<u8>>, Secret
     Ok(plain)
 }
 
-fn check_value(value: &SecretValue) -> Result<(), SecretError> {
+fn check_value(value: &SecretValue) -> Result<(), SetError> {
     let text = value.expose_to_the_wire();
-    let refuse = |why: String| Err(SecretError::Refused { why });
+    let refuse = |why: String| Err(SetError::Refused { why });
     if text.is_empty() {
         return refuse("the value is empty".to_owned());
     }

@@ -270,10 +270,7 @@ fn values_that_cannot_be_used_are_refused_without_an_echo() {
     let long = "canary".repeat(3000);
     for text in ["", "\n", "can\0ary", &long] {
         let error = bench.open(&[]).set("a", &value(text), Timestamp(0)).unwrap_err();
-        assert!(
-            matches!(error, SecretError::Refused { .. }) && !error.to_string().contains("ary"),
-            "{error}"
-        );
+        assert!(matches!(error, SetError::Refused { .. }) && !error.to_string().contains("ary"), "{error}");
     }
     assert!(!bench.path("state").exists());
     assert!(!set(&bench.open(&[]), "a", "abc").masked);

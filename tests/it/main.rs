@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
+mod control;
 mod http;
 mod mail;
 mod process;

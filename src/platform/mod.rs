@@ -79,6 +79,8 @@ pub struct ConnectorContext {
     pub http: crate::http::HttpRoom,
     /// Children.
     pub process: crate::process::ProcessRoom,
+    /// The daemon's environment, out of which that of children is made.
+    pub environment: crate::model::environment::Environment,
 }
 
 /// One row of the catalog.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod control;
 mod feed;
 mod http;
 mod mail;

@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use workagent::http::HttpRoom;
 use workagent::model::class::PortError;
 use workagent::model::draft::Envelope;
+use workagent::model::environment::Environment;
 use workagent::model::ids::{ActionId, CaseId, DraftId};
 use workagent::model::item::{Backlog, Cursor, Disposition, Item, Page, PollRequest, ReplyWay};
 use workagent::model::outbound::{ActionState, OutboundAction, Payload};
@@ -79,6 +80,7 @@ impl Bench {
             state_dir: dir.join("state"),
             http: HttpRoom::default(),
             process: ProcessRoom::new(dir.join("children")),
+            environment: Environment::of([("PATH", "/usr/local/bin:/usr/bin:/bin")]),
         };
         assert_eq!((spec.check)(&context.settings), []);
         let connector = (spec.build)(context.clone()).unwrap_or_else(|error| panic!("{error}"));

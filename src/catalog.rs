@@ -15,8 +15,14 @@ pub struct Catalog {
 }
 
 /// The catalog of this build.
-pub static CATALOG: Catalog =
-    Catalog { platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC], engines: &[] };
+pub static CATALOG: Catalog = Catalog {
+    platforms: &[
+        &crate::platform::directory::SPEC,
+        &crate::platform::feed::SPEC,
+        &crate::platform::imap::SPEC,
+    ],
+    engines: &[],
+};
 
 impl Catalog {
     /// A platform by its word.

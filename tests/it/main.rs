@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
 mod control;
+mod directory;
 mod feed;
 mod http;
 mod mail;

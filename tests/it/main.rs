@@ -2,5 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
+mod control;
 mod http;
+mod mail;
+mod process;
 mod support;

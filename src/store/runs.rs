@@ -1,5 +1,6 @@
 //! Runs: what a worker tries and what it came to. Both ends come in crowds and are batched.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use futures_util::future::BoxFuture;
@@ -85,7 +86,7 @@ impl Store {
     /// Records a run's end and moves the case, in one transaction. A draft for a case into which a new item came
     /// meanwhile is made stale at once, and the case is `new` again.
     pub async fn finish_run(&self, finish: FinishRun) -> Result<Option<DraftId>> {
-        self.grouped(finish, Op::Finish).await
+        self.grouped(finish, |pending| Op::Finish(Box::new(pending))).await
     }
 }
 
@@ -118,10 +119,12 @@ async fn begin(tx: &mut Tx, inputs: &[&Begin]) -> Result<Vec<Result<BeginRun>>> 
         };
         if let Some((runs_max, day_start, until)) = begin.budget {
             let key = (begin.engine.as_str(), day_start);
-            if !used.contains_key(&key) {
-                used.insert(key, runs_since(tx, &begin.engine, day_start, runs_max).await?);
-            }
-            let count = used.entry(key).or_default();
+            let count = match used.entry(key) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    entry.insert(runs_since(tx, &begin.engine, day_start, runs_max).await?)
+                }
+            };
             if *count >= runs_max {
                 let reason = format!("{} has used its {runs_max} runs of this day", begin.engine);
                 over.push((begin.case.0, reason, until.0));

@@ -71,10 +71,7 @@ pub fn rest(wanted: CaseState, news: bool) -> CaseState {
 mod tests {
     use super::*;
 
-    fn table<S: Copy + std::fmt::Debug>(all: &[S], moves: impl Fn(S) -> &'static [S]) -> String
-    where
-        S: 'static,
-    {
+    fn table<S: Copy + std::fmt::Debug + 'static>(all: &[S], moves: impl Fn(S) -> &'static [S]) -> String {
         all.iter().map(|&from| format!("{from:?} -> {:?}\n", moves(from))).collect()
     }
 

@@ -17,6 +17,7 @@ use super::error::SharedCause;
 use super::group::{self, Group, Pending};
 use super::runs::Begin;
 use super::{Result, StoreError, Wakeups};
+use crate::model::ids::DraftId;
 use crate::model::limits;
 use crate::model::time::{Clock, Timestamp};
 use crate::store::types::{BeginRun, FinishRun, PageCommit, PageReport};
@@ -51,7 +52,7 @@ pub(super) enum Op {
     Call(Call),
     Page(Pending<PageCommit, PageReport>),
     Begin(Pending<Begin, BeginRun>),
-    Finish(Pending<FinishRun, Option<crate::model::ids::DraftId>>),
+    Finish(Box<Pending<FinishRun, Option<DraftId>>>),
     Close(oneshot::Sender<()>),
 }
 
@@ -151,7 +152,7 @@ struct Round {
     calls: Vec<Call>,
     pages: Vec<Pending<PageCommit, PageReport>>,
     begins: Vec<Pending<Begin, BeginRun>>,
-    finishes: Vec<Pending<FinishRun, Option<crate::model::ids::DraftId>>>,
+    finishes: Vec<Pending<FinishRun, Option<DraftId>>>,
 }
 
 impl Writer {
@@ -166,7 +167,7 @@ impl Writer {
                     Op::Call(call) => round.calls.push(call),
                     Op::Page(page) => round.pages.push(page),
                     Op::Begin(begin) => round.begins.push(begin),
-                    Op::Finish(finish) => round.finishes.push(finish),
+                    Op::Finish(finish) => round.finishes.push(*finish),
                     Op::Close(done) => {
                         // What is queued behind is still taken; nothing new gets in.
                         self.queue.close();
@@ -178,7 +179,7 @@ impl Writer {
             self.tx.wake = Wake::default();
             let deliveries = self.round(round).await;
             self.tx.wake.fire(&self.wakeups);
-            if deliveries > 0 && self.activity.rounds.fetch_add(1, Ordering::Relaxed) % 16 == 0 {
+            if deliveries > 0 && self.activity.rounds.fetch_add(1, Ordering::Relaxed).is_multiple_of(16) {
                 self.activity.stirred.notify_one();
             }
             if self.activity.overdue.swap(false, Ordering::Relaxed) {

@@ -155,7 +155,3 @@ fn failed(lease: &Lease, run: RunId, next: AfterFailure) -> FinishRun {
 fn why<T: std::fmt::Debug>(result: Result<T>) -> String {
     result.expect_err("a refusal").to_string()
 }
-
-fn state_of(case: &Case) -> CaseState {
-    case.state
-}

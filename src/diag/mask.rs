@@ -3,55 +3,17 @@
 
 use std::ops::Range;
 
-/// Begins of well-known tokens, with the least length of the rest, and whose they are.
-const PREFIXES: &[(&str, usize, &str)] = &[
-    ("github_pat_", 20, "a GitHub token"),
-    ("ghp_", 20, "a GitHub token"),
-    ("gho_", 20, "a GitHub token"),
-    ("ghu_", 20, "a GitHub token"),
-    ("ghs_", 20, "a GitHub token"),
-    ("ghr_", 20, "a GitHub token"),
-    ("glpat-", 16, "a GitLab token"),
-    ("glsa_", 20, "a Grafana token"),
-    ("sk-ant-", 16, "an Anthropic key"),
-    ("sk-", 20, "an API key"),
-    ("sk_live_", 12, "an API key"),
-    ("xoxb-", 10, "a Slack token"),
-    ("xoxp-", 10, "a Slack token"),
-    ("xoxa-", 10, "a Slack token"),
-    ("xapp-", 10, "a Slack token"),
-    ("AKIA", 16, "an AWS key"),
-    ("ASIA", 16, "an AWS key"),
-    ("AIza", 30, "a Google key"),
-    ("ya29.", 16, "a Google token"),
-    ("hf_", 20, "a Hugging Face token"),
-    ("npm_", 20, "an npm token"),
-    ("pypi-", 20, "a PyPI token"),
-    ("SG.", 30, "a SendGrid key"),
-    ("lin_api_", 16, "a Linear key"),
-    ("secret_", 30, "a token"),
-    ("gsk_", 20, "an API key"),
-    ("AGE-SECRET-KEY-", 20, "an age key"),
-];
+use crate::model::token_shape;
 
 /// Shortest run of mixed letters and digits that counts as random.
 const RANDOM_LEN_MIN: usize = 32;
 
-/// What a text is, if it looks like a token: "a GitHub token". Looks at all of its words.
+/// A text that looks like a token, or holds something that does.
 #[must_use]
-pub fn token_kind(text: &str) -> Option<&'static str> {
-    if text.contains("PRIVATE KEY-----") {
-        return Some("a private key");
-    }
-    if let Some((_, kind)) = known_tokens(text).into_iter().next() {
-        return Some(kind);
-    }
+pub fn looks_secret(text: &str) -> bool {
     let trimmed = text.trim();
-    if trimmed.split('.').count() == 3 && trimmed.starts_with("eyJ") && trimmed.len() > 40 {
-        return Some("a signed token");
-    }
-    (trimmed.len() >= RANDOM_LEN_MIN && trimmed.chars().all(is_token_char) && is_random(trimmed))
-        .then_some("a long random text")
+    !token_shape::spans(text).is_empty()
+        || (trimmed.len() >= RANDOM_LEN_MIN && trimmed.chars().all(is_token_char) && is_random(trimmed))
 }
 
 /// The name of a key or variable says that its value is secret.
@@ -142,12 +104,10 @@ impl Masked {
 
 /// Ranges of a unit file's text that look secret by themselves.
 fn suspicious(text: &str) -> Vec<Range<usize>> {
-    let mut ranges: Vec<Range<usize>> = known_tokens(text).into_iter().map(|(range, _)| range).collect();
+    let mut ranges = token_shape::spans(text);
     ranges.extend(
         runs(text).filter(|(_, run)| run.len() >= RANDOM_LEN_MIN && is_random(run)).map(|(at, _)| at),
     );
-    ranges.extend(url_passwords(text));
-    ranges.extend(private_keys(text));
     ranges.extend(telling_values(text));
     ranges
 }
@@ -176,56 +136,6 @@ fn runs(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-fn known_tokens(text: &str) -> Vec<(Range<usize>, &'static str)> {
-    let mut found = Vec::new();
-    for (prefix, rest_min, kind) in PREFIXES {
-        for (start, _) in text.match_indices(prefix) {
-            let inside_a_word = text
-                .get(..start)
-                .and_then(|before| before.chars().next_back())
-                .is_some_and(char::is_alphanumeric);
-            let body = text.get(start + prefix.len()..).unwrap_or_default();
-            let len = body.find(|c: char| !is_token_char(c) && c != '.').unwrap_or(body.len());
-            if !inside_a_word && len >= *rest_min {
-                found.push((start..start + prefix.len() + len, *kind));
-            }
-        }
-    }
-    found
-}
-
-/// `https://user:PASSWORD@host`.
-fn url_passwords(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    for (at, _) in text.match_indices("://") {
-        let start = at + 3;
-        let rest = text.get(start..).unwrap_or_default();
-        let end =
-            rest.find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'')).unwrap_or(rest.len());
-        let authority = rest.get(..end).unwrap_or_default();
-        if let Some((user, _)) = authority.rsplit_once('@')
-            && let Some(colon) = user.find(':')
-            && colon + 1 < user.len()
-        {
-            found.push(start + colon + 1..start + user.len());
-        }
-    }
-    found
-}
-
-fn private_keys(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    for (at, _) in text.match_indices("-----BEGIN ") {
-        let rest = text.get(at..).unwrap_or_default();
-        let end = rest.find("-----END ").and_then(|end| {
-            let tail = rest.get(end + 9..)?;
-            Some(end + 9 + tail.find("-----").map_or(tail.len(), |at| at + 5))
-        });
-        found.push(at..at + end.unwrap_or(rest.len()));
-    }
-    found
-}
-
 /// `password = …` on a line, in a comment too, whatever the value is but a table or list.
 fn telling_values(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -242,7 +152,10 @@ fn telling_values(text: &str) -> Vec<Range<usize>> {
         let blank = value.len() - value.trim_start().len();
         let value_start = start + (line.len() - value.len()) + blank;
         let value = value.trim();
-        if value.is_empty() || value.starts_with(['{', '[']) {
+        let bare = value.trim_matches(['"', '\'']);
+        let placeholder = bare.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if value.is_empty() || value.starts_with(['{', '[']) || placeholder.is_some_and(is_name) {
             continue;
         }
         let fence = ["\"\"\"", "'''"].into_iter().find(|fence| value.starts_with(fence));
@@ -285,6 +198,7 @@ mod tests {
         check("token = { secret = \"a/b\" }", "token = { secret = \"a/b\" }");
         check("# api_key = \"abc\"", "# api_key = \"…\"");
         check("max_tokens = 100", "max_tokens = 100");
+        check("api_key = \"${KEY}\"", "api_key = \"${KEY}\"");
     }
 
     #[test]
@@ -294,7 +208,7 @@ mod tests {
 
     #[test]
     fn places_move_along() {
-        let masked = Masked::new("a = \"hunter2\" # b", [4..13]);
+        let masked = Masked::new("a = \"hunter2\" # b", std::iter::once(4..13));
         assert_eq!(masked.text, "a = \"…\" # b");
         assert_eq!(masked.text.get(masked.range(4..13)), Some("\"…\""));
         assert_eq!(masked.text.get(masked.range(5..7)), Some("\"…\""));
@@ -303,10 +217,10 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told() {
-        assert_eq!(token_kind("xoxb-1234567890-abc"), Some("a Slack token"));
-        assert_eq!(token_kind("Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4MTIz"), Some("a long random text"));
-        assert_eq!(token_kind("2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"), None);
-        assert_eq!(token_kind("A plain sentence."), None);
+    fn random_words_look_secret_and_hashes_do_not() {
+        assert!(looks_secret("xoxb-1234567890-abc"));
+        assert!(looks_secret("Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4MTIz"));
+        assert!(!looks_secret("2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"));
+        assert!(!looks_secret("A plain sentence."));
     }
 }

@@ -50,11 +50,13 @@ pub struct Compiled {
 #[must_use]
 pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compiled {
     let mut sources = SourceMap::default();
-    let mut findings = notices(&loaded.notices, &mut sources);
-    let files = Effective::of(&loaded.files);
+    let (mut findings, unread) = notices(&loaded.notices, &mut sources);
+    let files = Effective::of(loaded.files.iter().chain(unread.iter().map(|(file, _)| file)));
+    let unread: HashMap<&Path, &Finding> =
+        unread.iter().map(|(file, finding)| (file.path.as_path(), finding)).collect();
     let mut parsed = Parsed::default();
     for file in files.all() {
-        parsed.add(file, &mut sources);
+        parsed.add(file, unread.get(file.path.as_path()).copied(), &mut sources);
     }
     findings.append(&mut parsed.findings);
     findings.extend(files.orphans(&parsed));
@@ -89,7 +91,7 @@ struct Effective<'a> {
 }
 
 impl<'a> Effective<'a> {
-    fn of(files: &'a [UnitFile]) -> Self {
+    fn of(files: impl Iterator<Item = &'a UnitFile>) -> Self {
         let mut effective = Self { mains: BTreeMap::new(), drop_ins: BTreeMap::new() };
         for file in files {
             let higher = |held: &&UnitFile| (file.level, &file.path) > (held.level, &held.path);
@@ -148,9 +150,11 @@ struct Parsed<'a> {
 }
 
 impl<'a> Parsed<'a> {
-    fn add(&mut self, file: &'a UnitFile, sources: &mut SourceMap) {
+    /// `unread`: the file has no text, and this says why.
+    fn add(&mut self, file: &'a UnitFile, unread: Option<&Finding>, sources: &mut SourceMap) {
         let source = sources.add(file.path.clone(), file.text.clone());
-        let (root, errors) = parse::parse(source, &file.text);
+        let (root, mut errors) = parse::parse(source, &file.text);
+        errors.extend(unread.cloned());
         let parent = file.path.parent().unwrap_or(Path::new(""));
         let dir = match file.role {
             Role::Main(_) => parent,
@@ -233,20 +237,26 @@ fn calm(unit: Typed) -> Vec<Finding> {
     told
 }
 
-fn notices(notices: &[Notice], sources: &mut SourceMap) -> Vec<Finding> {
+/// The findings about what was not read, and the files that nevertheless take their units' places, with the reason.
+fn notices(notices: &[Notice], sources: &mut SourceMap) -> (Vec<Finding>, Vec<(UnitFile, Finding)>) {
     let mut notices: Vec<&Notice> = notices.iter().collect();
     notices.sort();
-    let mut findings = Vec::new();
+    let (mut findings, mut unread) = (Vec::new(), Vec::new());
     for notice in notices {
         let span = Span::file(sources.add(notice.path.clone(), "".into()));
-        findings.extend(match &notice.trouble {
-            Trouble::Ignored(names) => Some(ignored_file::finding(span, names)),
-            Trouble::UnknownKind(word) => Some(unknown_kind::finding(span, word)),
-            Trouble::BadName(file) => Some(bad_name::finding(span, file)),
+        let finding = match &notice.trouble {
+            Trouble::Ignored(names) => ignored_file::finding(span, names),
+            Trouble::UnknownKind(word) => unknown_kind::finding(span, word),
+            Trouble::BadName(file) => bad_name::finding(span, file),
             trouble => unreadable::finding(span, trouble),
-        });
+        };
+        if let Some((level, role)) = notice.instead_of.clone() {
+            let file = UnitFile { level, path: notice.path.clone(), role, text: "".into() };
+            unread.push((file, finding.clone()));
+        }
+        findings.push(finding);
     }
-    findings
+    (findings, unread)
 }
 
 /// The daemon unit's name.

@@ -83,7 +83,7 @@ impl Typed {
             references: Vec::new(),
             report: Report::default(),
             masked: flag(root, "masked") == Some(true),
-            enabled: flag(root, "enabled").unwrap_or(kinds::spec(name.kind).enabled),
+            enabled: flag(root, "enabled").unwrap_or(broken || kinds::spec(name.kind).enabled),
             tables: BTreeMap::new(),
             spans: BTreeMap::new(),
             headers: BTreeMap::new(),

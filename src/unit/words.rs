@@ -8,7 +8,7 @@ const SHOWN_BYTES_MAX: usize = 80;
 
 /// Foreign text for a message: one line, cut, and never a token.
 pub(crate) fn shown(foreign: &str) -> String {
-    if mask::token_kind(foreign).is_some() {
+    if mask::looks_secret(foreign) {
         return "…".to_owned();
     }
     let line = text::one_line(foreign, SHOWN_BYTES_MAX);
@@ -44,11 +44,20 @@ pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 
 /// "`a`, `b` or `c`".
 pub(crate) fn any_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    joined(words, "or")
+}
+
+/// "`a`, `b` and `c`".
+pub(crate) fn all_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    joined(words, "and")
+}
+
+fn joined<'a>(words: impl IntoIterator<Item = &'a str>, last_joint: &str) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
         None => String::new(),
         Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} {last_joint} {last}", rest.join(", ")),
     }
 }
 
@@ -65,7 +74,7 @@ mod tests {
     fn the_closest_word_must_be_near() {
         let keys = ["every", "engine", "engines", "host"];
         assert_eq!(closest("evry", keys), Some("every"));
-        assert_eq!(closest("enginse", keys), Some("engines"));
+        assert_eq!(closest("enignes", keys), Some("engines"));
         assert_eq!(closest("Host", keys), Some("host"));
         assert_eq!(closest("poll", keys), None);
         assert_eq!(closest("x", keys), None);

@@ -70,7 +70,7 @@ pub(crate) fn finding(table: &str, key: &str, span: Span, guess: &Guess, layout:
         Some((place, name)) => finding.help(format!("did you mean `{name}` in `[{place}]`?")),
         None => match layout.table(table) {
             Some(spec) if !spec.keys.is_empty() => finding
-                .note(format!("`[{table}]` takes {}", words::any_of(spec.keys.iter().map(|key| key.name)))),
+                .note(format!("`[{table}]` takes {}", words::all_of(spec.keys.iter().map(|key| key.name)))),
             _ => finding,
         },
     }

@@ -24,6 +24,6 @@ pub(crate) fn finding(span: Span, word: &str) -> Finding {
     let finding = Finding::new(&CHECK, span, title).note("the file is not read");
     match words::closest(word, kinds) {
         Some(near) => finding.help(format!("name it `NAME.{near}.toml`")),
-        None => finding.help(format!("name it `NAME.KIND.toml`; kinds are {}", words::any_of(kinds))),
+        None => finding.help(format!("name it `NAME.KIND.toml`; kinds are {}", words::all_of(kinds))),
     }
 }

@@ -23,7 +23,7 @@ runtime = "worker"
 /// The finding; `known` are all words there are.
 pub(crate) fn finding(name: &str, span: Span, known: &[&'static str]) -> Finding {
     let finding = Finding::new(&CHECK, span, format!("there is no runtime `{}`", words::shown(name)))
-        .note(format!("this program has {}", words::any_of(known.iter().copied())));
+        .note(format!("this program has {}", words::all_of(known.iter().copied())));
     match words::closest(name, known.iter().copied()) {
         Some(near) => finding.fix(format!("did you mean `{near}`?"), span, format!("\"{near}\"")),
         None => finding,

@@ -41,7 +41,7 @@ pub(crate) fn finding(table: &str, header: Span, layout: &Layout) -> Finding {
         None => finding.note(format!(
             "{} units take {}",
             layout.kind.word(),
-            words::any_of(layout.tables().map(|spec| spec.name).collect::<Vec<_>>())
+            words::all_of(layout.tables().map(|spec| spec.name).collect::<Vec<_>>())
         )),
     }
 }

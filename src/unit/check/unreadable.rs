@@ -14,9 +14,9 @@ pub(crate) static CHECK: Check = Check {
     example: None,
 };
 
-/// The finding for a file or directory; `None` for troubles that other rules tell.
-pub(crate) fn finding(span: Span, trouble: &Trouble) -> Option<Finding> {
-    let make = |title: String| Some(Finding::new(&CHECK, span, title));
+/// The finding for a file or directory.
+pub(crate) fn finding(span: Span, trouble: &Trouble) -> Finding {
+    let make = |title: String| Finding::new(&CHECK, span, title);
     match trouble {
         Trouble::Unreadable(why) => make(format!("cannot read it: {why}")),
         Trouble::Dangling => make("a link to something that does not exist".to_owned()),
@@ -26,6 +26,9 @@ pub(crate) fn finding(span: Span, trouble: &Trouble) -> Option<Finding> {
         Trouble::TooMany => {
             make(format!("more than {} names in one directory; the rest is not read", limits::UNIT_FILES_MAX))
         }
-        Trouble::Ignored(_) | Trouble::UnknownKind(_) | Trouble::BadName(_) => None,
+        // These have rules of their own.
+        Trouble::Ignored(_) | Trouble::UnknownKind(_) | Trouble::BadName(_) => {
+            make("it is not read".to_owned())
+        }
     }
 }

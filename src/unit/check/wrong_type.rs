@@ -28,8 +28,11 @@ pub(crate) fn finding(path: &str, value: &ValueType, node: &Node) -> Finding {
     let finding = Finding::new(&CHECK, node.span, format!("`{path}` takes {}, not {what}", expected(value)))
         .label(format!("{what} here"));
     match (&node.data, value) {
-        (Data::Text(_), ValueType::Integer { .. } | ValueType::Bool) => {
-            finding.help("write it without quotes")
+        (Data::Text(text), ValueType::Integer { .. }) if text.parse::<i64>().is_ok() => {
+            finding.fix("write it without quotes", node.span, text)
+        }
+        (Data::Text(text), ValueType::Bool) if matches!(text.as_str(), "true" | "false") => {
+            finding.fix("write it without quotes", node.span, text)
         }
         (Data::Text(_), ValueType::List | ValueType::Units(_) | ValueType::Choices(_)) => {
             finding.help("put it in brackets: `[\"…\"]`")

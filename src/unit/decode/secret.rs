@@ -12,7 +12,7 @@ use crate::unit::value::Setting;
 pub(super) fn decode(at: At<'_>, node: &Node, report: &mut Report) -> Option<SecretRef> {
     match &node.data {
         Data::Table(table) => reference(at, node, table, report),
-        Data::Text(text) if placeholder::name(text).is_some() && mask::token_kind(text).is_none() => {
+        Data::Text(text) if placeholder::name(text).is_some() && !mask::looks_secret(text) => {
             text::is_clean(at, node.span, text, true, report);
             None
         }
@@ -68,15 +68,15 @@ fn reference(at: At<'_>, node: &Node, table: &Table, report: &mut Report) -> Opt
         return malformed(at, node, report);
     };
     let Data::Text(name) = &entry.node.data else { return malformed(at, node, report) };
-    if let Some(what) = mask::token_kind(name) {
+    if mask::looks_secret(name) {
         report.hide(entry.node.span);
-        report.push(literal_secret::looks_like(&at.path(), entry.node.span, what, true));
+        report.push(literal_secret::looks_like(&at.path(), entry.node.span, "a secret", true));
         return None;
     }
     let problem = match key.as_str() {
         "secret" if is_secret_name(name) => return Some(SecretRef::Stored(name.clone())),
         "env" if is_env_name(name) => return Some(SecretRef::Env(name.clone())),
-        "secret" => "the name of a secret has letters, digits, `-`, `_`, `.`, `@` and `/`",
+        "secret" => "the name of a secret has letters, digits, `-`, `_`, `.`, `+`, `@` and `/`",
         "env" => "the name of a variable has letters, digits and `_`",
         _ => return malformed(at, node, report),
     };
@@ -99,7 +99,7 @@ fn malformed<T>(at: At<'_>, node: &Node, report: &mut Report) -> Option<T> {
 fn is_secret_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 128
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '/'))
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '@' | '/'))
 }
 
 /// A name that an environment can hold on every system.

@@ -15,9 +15,9 @@ pub(super) fn is_clean(
     takes_reference: bool,
     report: &mut Report,
 ) -> bool {
-    if let Some(what) = mask::token_kind(text) {
+    if mask::looks_secret(text) {
         report.hide(span);
-        report.push(literal_secret::looks_like(&at.path(), span, what, takes_reference));
+        report.push(literal_secret::looks_like(&at.path(), span, "a secret", takes_reference));
         return false;
     }
     if let Some(name) = placeholder::name(text) {

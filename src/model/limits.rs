@@ -155,6 +155,9 @@ pub const UNIT_FILE_BYTES_MAX: u64 = 256 * 1024;
 /// Findings shown for one file; cascades beyond help nobody.
 pub const FINDINGS_PER_FILE_MAX: usize = 20;
 
+/// Earlier routes that a route is compared with when shadowed ones are looked for: keeps ten thousand routes cheap.
+pub const ROUTES_COMPARED_MAX: usize = 200;
+
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
 

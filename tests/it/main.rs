@@ -8,3 +8,4 @@ mod http;
 mod mail;
 mod process;
 mod support;
+mod units;

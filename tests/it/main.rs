@@ -5,7 +5,9 @@
 mod control;
 mod feed;
 mod http;
+mod instance;
 mod mail;
 mod process;
+mod redaction;
 mod support;
 mod units;

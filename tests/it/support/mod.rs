@@ -1,4 +1,5 @@
 //! Doubles of the outside world, and what tests of connectors need.
 
+pub mod again;
 pub mod connector;
 pub mod http;

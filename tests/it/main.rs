@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
 mod http;
+mod imap;
 mod mail;
 mod process;
+mod submission;
 mod support;

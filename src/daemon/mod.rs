@@ -1,4 +1,7 @@
 //! The process: paths, the instance lock, logging, signals, the service manager, exit codes.
 
 pub mod exit;
+pub mod lock;
 pub mod paths;
+pub mod service_manager;
+pub mod signals;

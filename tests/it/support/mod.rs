@@ -1,5 +1,6 @@
-//! Doubles of the outside world.
+//! Doubles of the outside world, and what tests of connectors need.
 
+pub mod connector;
 pub mod http;
 pub mod imap;
 pub mod mailbox;

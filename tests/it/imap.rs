@@ -1,20 +1,22 @@
 //! The `imap` connector against a scripted server: positions, renumbering, broken servers, waiting.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::time::timeout;
 use workagent::model::class::{ErrorClass, chain};
 use workagent::model::item::{Backlog, Cursor, Disposition, Item};
+use workagent::model::secret_ref::SecretRef;
+use workagent::unit::value::Value;
 
+use crate::support::connector::{Bench, Polled};
 use crate::support::imap::{Fault, Folder, ImapServer};
-use crate::support::mailbox::{Keys, Reader, mail};
+use crate::support::mailbox::{Keys, mail, titles};
 
 const PLENTY: Duration = Duration::from_secs(20);
 
-fn reader(server: &ImapServer, backlog: Backlog) -> Reader {
-    Reader::new(Keys::loopback(server.port()).build(), backlog)
+fn reader(server: &ImapServer, backlog: Backlog) -> Bench {
+    Keys::loopback(server.port()).bench(backlog)
 }
 
 fn with_mails(capabilities: &str, count: u32) -> ImapServer {
@@ -45,8 +47,8 @@ async fn the_first_poll_makes_nothing_of_what_was_there() {
     assert_eq!((page.items.len(), page.more), (0, false));
     assert!(page.cursor.is_some());
     server.change("INBOX", |inbox| inbox.put(mail("after")));
-    assert_eq!(reader.titles().await, ["after"]);
-    assert_eq!(reader.titles().await, [""; 0]);
+    assert_eq!(titles(&mut reader).await, ["after"]);
+    assert_eq!(titles(&mut reader).await, [""; 0]);
     assert_only_peeks(&server);
 }
 
@@ -80,21 +82,21 @@ async fn a_backlog_by_age_goes_by_the_day_the_server_got_it() {
         inbox.put_at(2, mail("young"), "29-Nov-2026 08:00:00 +0000");
     });
     let mut reader = reader(&server, Backlog::Since(Duration::from_secs(2 * 86_400)));
-    assert_eq!(reader.titles().await, ["young"]);
+    assert_eq!(titles(&mut reader).await, ["young"]);
     // Behind the first list the date does not count: it is new here.
     server.change("INBOX", |inbox| inbox.put_at(3, mail("moved here"), "20-Nov-2026 08:00:00 +0000"));
-    assert_eq!(reader.titles().await, ["moved here"]);
+    assert_eq!(titles(&mut reader).await, ["moved here"]);
 }
 
 #[tokio::test]
 async fn the_echo_of_the_last_mail_is_not_taken_for_new_mail() {
     let server = with_mails("", 6);
     let mut reader = reader(&server, Backlog::All);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     // Two more came and were deleted at once: UIDNEXT grew, so it has to ask for `7:*` and gets 6.
     server.change("INBOX", |inbox| inbox.uid_next = 9);
     server.forget_log();
-    assert_eq!(reader.titles().await, [""; 0]);
+    assert_eq!(titles(&mut reader).await, [""; 0]);
     assert!(server.log().iter().any(|command| command.starts_with("UID FETCH 7:*")), "{:?}", server.log());
 }
 
@@ -105,48 +107,36 @@ async fn sparse_numbers_are_stepped_over() {
         inbox.put_at(5, mail("first"), "30-Nov-2026 08:00:00 +0000");
         inbox.put_at(4_000_000_000, mail("last"), "30-Nov-2026 08:00:00 +0000");
     });
-    assert_eq!(reader(&server, Backlog::All).titles().await, ["first", "last"]);
+    assert_eq!(titles(&mut reader(&server, Backlog::All)).await, ["first", "last"]);
 }
 
 #[tokio::test]
 async fn an_unchanged_mailbox_is_only_opened() {
     let server = with_mails("CONDSTORE", 2);
     let mut reader = reader(&server, Backlog::All);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     // The last mail is gone; only the modseq tells that nothing else happened since.
     server.change("INBOX", |inbox| inbox.uid_next = 9);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     server.forget_log();
     assert!(reader.page().await.unwrap().items.is_empty());
     assert_eq!(server.log(), ["NOOP", "EXAMINE \"INBOX\" (CONDSTORE)"]);
 }
 
-/// Of the items, those that a ledger does not know yet; it learns them.
-fn unknown(ledger: &mut BTreeSet<String>, items: &[Item]) -> Vec<String> {
-    let mut new = Vec::new();
-    for item in items {
-        let names: Vec<_> = item.identities.iter().chain([&item.key]).cloned().collect();
-        if !names.iter().any(|name| ledger.contains(name)) {
-            new.push(item.title.clone());
-        }
-        ledger.extend(names);
-    }
-    new
-}
-
 /// The mailbox of a table of the case: UIDVALIDITY and the mails.
 fn folder(table: &str) -> Folder {
-    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
-    let mut folder = Folder::new(rows[0][1].parse().unwrap());
-    for row in &rows[2..] {
-        let (date, time) = row[2].trim_end_matches('Z').split_once('T').unwrap();
-        let id = if row[1] == "(none)" { String::new() } else { format!("Message-ID: {}\r\n", row[1]) };
+    let mut lines = table.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let uidvalidity = lines.next().unwrap().last().unwrap().parse().unwrap();
+    let mut folder = Folder::new(uidvalidity);
+    for row in lines.skip(1) {
+        let Ok([uid, id, date, subject]) = <[&str; 4]>::try_from(row) else { panic!("four columns") };
+        let (day, time) = date.trim_end_matches('Z').split_once('T').unwrap();
+        let day = day.rsplit('-').next().unwrap();
+        let id = if id == "(none)" { String::new() } else { format!("Message-ID: {id}\r\n") };
         let raw = format!(
-            "From: Pat <pat@example.net>\r\nTo: me@example.org\r\nSubject: {}\r\n{id}\r\nHello\r\n",
-            row[3]
+            "From: Pat <pat@example.net>\r\nTo: me@example.org\r\nSubject: {subject}\r\n{id}\r\nHello\r\n"
         );
-        let day = &date[8..];
-        folder.put_at(row[0].parse().unwrap(), raw, &format!("{day}-Nov-2026 {time}:00 +0000"));
+        folder.put_at(uid.parse().unwrap(), raw, &format!("{day}-Nov-2026 {time}:00 +0000"));
     }
     folder
 }
@@ -156,18 +146,17 @@ async fn a_renumbered_mailbox_brings_only_what_is_really_new() {
     let server = ImapServer::start("");
     server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/s17/before.tsv")));
     let mut reader = reader(&server, Backlog::All);
-    let mut ledger = BTreeSet::new();
-    let (items, notes) = reader.drain().await.unwrap();
-    assert_eq!(unknown(&mut ledger, &items).len(), 5);
+    let Polled { items, notes, new, .. } = reader.poll().await.unwrap();
+    assert_eq!((items.len(), new.len()), (5, 5));
     assert!(notes.is_empty());
 
     server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/s17/after.tsv")));
-    let (items, notes) = reader.drain().await.unwrap();
-    assert_eq!(unknown(&mut ledger, &items), ["arrived meanwhile"]);
+    let Polled { items, notes, new, .. } = reader.poll().await.unwrap();
+    assert_eq!((items.len(), new), (6, vec!["arrived meanwhile".to_owned()]));
     assert_eq!(notes, ["mailbox was renumbered (1001 → 2002)"]);
     assert!(reader.cursor.as_ref().unwrap().0.starts_with(r#"{"uidvalidity":2002,"last_uid":6"#));
 
-    let (items, notes) = reader.drain().await.unwrap();
+    let Polled { items, notes, .. } = reader.poll().await.unwrap();
     assert_eq!((items.len(), notes.len()), (0, 0), "the event is told once");
 }
 
@@ -179,21 +168,21 @@ async fn renumbering_makes_no_cases_of_what_was_there_before_the_start() {
     let new = dated("new", "Mon, 30 Nov 2026 09:00:00");
     server.change("INBOX", |inbox| inbox.put_at(10, old.as_str(), "20-Nov-2026 09:00:00 +0000"));
     let mut reader = reader(&server, Backlog::New);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     server.change("INBOX", |inbox| {
         *inbox = Folder::new(2002);
         // The move gave both the day of the move.
         inbox.put_at(1, old.as_str(), "30-Nov-2026 10:00:00 +0000");
         inbox.put_at(2, new.as_str(), "30-Nov-2026 10:00:00 +0000");
     });
-    let (items, _) = reader.drain().await.unwrap();
+    let items = reader.poll().await.unwrap().items;
     let found: Vec<_> = items.iter().map(|item| (item.title.as_str(), &item.disposition)).collect();
     assert_eq!(found, [("old", &Disposition::Baseline), ("new", &Disposition::Work)]);
     // What comes later is work whatever its date says.
     server.change("INBOX", |inbox| {
         inbox.put_at(3, dated("late", "Fri, 20 Nov 2026 09:30:00"), "30-Nov-2026 11:00:00 +0000")
     });
-    let (items, _) = reader.drain().await.unwrap();
+    let items = reader.poll().await.unwrap().items;
     assert_eq!(items[0].disposition, Disposition::Work);
 }
 
@@ -210,7 +199,7 @@ async fn of_a_huge_mail_the_beginning_is_fetched() {
     );
     let total = raw.len();
     server.change("INBOX", |inbox| inbox.put(raw));
-    let (items, _) = reader(&server, Backlog::All).drain().await.unwrap();
+    let items = reader(&server, Backlog::All).poll().await.unwrap().items;
     assert_eq!(items[0].body.trim(), "Please see the file.");
     assert_eq!(items[0].attachments[0].name, "log.bin");
     let size = items[0].attachments[0].size_bytes;
@@ -230,7 +219,7 @@ async fn a_cut_answer_is_an_error_and_moves_nothing() {
         server.fault("UID FETCH 1,2,3", fault.clone(), 1);
         let error = reader.page().await.unwrap_err();
         assert_eq!(error.class, ErrorClass::NETWORK, "{fault:?}");
-        assert_eq!(reader.titles().await, ["mail 1", "mail 2", "mail 3"], "{fault:?}");
+        assert_eq!(titles(&mut reader).await, ["mail 1", "mail 2", "mail 3"], "{fault:?}");
     }
 }
 
@@ -246,7 +235,7 @@ async fn a_goodbye_is_told() {
 }
 
 /// Polls until all is fetched, as a runtime would, which goes on after errors. How often it failed, and the items.
-async fn polls(reader: &mut Reader) -> (usize, Vec<Item>) {
+async fn polls(reader: &mut Bench) -> (usize, Vec<Item>) {
     let (mut failures, mut items) = (0, Vec::new());
     for _ in 0..50 {
         match reader.page().await {
@@ -306,28 +295,28 @@ async fn a_server_that_falls_silent_is_noticed() {
     let server = with_mails("", 1);
     server.fault("EXAMINE", Fault::Silence, 1);
     let keys = Keys::loopback(server.port()).time("timeout", Duration::from_millis(200));
-    let mut reader = Reader::new(keys.build(), Backlog::All);
+    let mut reader = keys.bench(Backlog::All);
     let error = reader.page().await.unwrap_err();
     assert_eq!(error.class, ErrorClass::NETWORK);
     assert!(chain(&error).ends_with("no answer in time"), "{}", chain(&error));
-    assert_eq!(reader.titles().await, ["mail 1"]);
+    assert_eq!(titles(&mut reader).await, ["mail 1"]);
 }
 
 #[tokio::test]
 async fn one_connection_serves_many_polls_and_is_replaced_when_dead() {
     let server = with_mails("", 1);
     let mut reader = reader(&server, Backlog::All);
-    reader.drain().await.unwrap();
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
+    reader.poll().await.unwrap();
     assert_eq!(server.logins(), 1);
     server.close_connections();
     server.change("INBOX", |inbox| inbox.put(mail("after")));
-    assert_eq!(reader.titles().await, ["after"]);
+    assert_eq!(titles(&mut reader).await, ["after"]);
     assert_eq!(server.logins(), 2);
 }
 
 async fn check_login(keys: Keys, class: ErrorClass, told: &str) {
-    let error = Reader::new(keys.build(), Backlog::New).page().await.unwrap_err();
+    let error = keys.bench(Backlog::New).page().await.unwrap_err();
     let shown = chain(&error);
     assert_eq!(error.class, class, "{shown}");
     assert!(shown.contains(told), "{shown}");
@@ -361,7 +350,8 @@ async fn a_refused_connection_is_of_class_network() {
 #[tokio::test]
 async fn a_missing_secret_is_of_class_auth() {
     let server = ImapServer::start("");
-    let keys = Keys::loopback(server.port()).missing_secret("password");
+    let keys =
+        Keys::loopback(server.port()).with("password", Value::Secret(SecretRef::Env("NOT_SET".into())));
     check_login(keys, ErrorClass::Auth, "as me@example.org: no secret is stored under `$NOT_SET`").await;
 }
 
@@ -401,7 +391,7 @@ async fn a_mailbox_that_is_not_there_is_a_matter_of_the_unit() {
 #[tokio::test]
 async fn the_probe_says_what_it_found() {
     let server = with_mails("", 2);
-    let found = Keys::loopback(server.port()).build().probe().await.unwrap();
+    let found = Keys::loopback(server.port()).bench(Backlog::New).connector.probe().await.unwrap();
     let expected = format!("logged in to 127.0.0.1:{}; INBOX holds 2 mails", server.port());
     assert_eq!(found, expected);
 }
@@ -420,14 +410,14 @@ async fn until_idle(server: &ImapServer) {
 async fn new_mail_wakes_the_wait() {
     let server = with_mails("IDLE", 1);
     let mut reader = reader(&server, Backlog::New);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
     let (waited, ()) = tokio::join!(timeout(PLENTY, wait), async {
         until_idle(&server).await;
         server.change("INBOX", |inbox| inbox.put(mail("after")));
     });
     waited.unwrap().unwrap();
-    assert_eq!(reader.titles().await, ["after"]);
+    assert_eq!(titles(&mut reader).await, ["after"]);
     assert_only_peeks(&server);
 }
 
@@ -435,7 +425,7 @@ async fn new_mail_wakes_the_wait() {
 async fn mail_that_came_before_the_wait_ends_it_at_once() {
     let server = with_mails("IDLE", 1);
     let mut reader = reader(&server, Backlog::New);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     server.change("INBOX", |inbox| inbox.put(mail("between")));
     let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
     timeout(PLENTY, wait).await.unwrap().unwrap();
@@ -446,7 +436,7 @@ async fn mail_that_came_before_the_wait_ends_it_at_once() {
 async fn a_wait_given_up_is_taken_up_again() {
     let server = with_mails("IDLE", 1);
     let mut reader = reader(&server, Backlog::New);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     for _ in 0..3 {
         let mut wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
         // Runs until the server idles, and is then dropped.
@@ -471,7 +461,7 @@ async fn a_wait_given_up_is_taken_up_again() {
 async fn a_lost_connection_ends_the_wait_and_the_next_one_begins_anew() {
     let server = with_mails("IDLE", 1);
     let mut reader = reader(&server, Backlog::New);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
     let (waited, ()) = tokio::join!(timeout(PLENTY, wait), async {
         until_idle(&server).await;
@@ -481,15 +471,15 @@ async fn a_lost_connection_ends_the_wait_and_the_next_one_begins_anew() {
     server.change("INBOX", |inbox| inbox.put(mail("after")));
     let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
     timeout(PLENTY, wait).await.unwrap().unwrap();
-    assert_eq!(reader.titles().await, ["after"]);
+    assert_eq!(titles(&mut reader).await, ["after"]);
 }
 
 #[tokio::test]
 async fn the_wait_is_renewed() {
     let server = with_mails("IDLE", 1);
     let keys = Keys::loopback(server.port()).time("idle_renew", Duration::from_millis(20));
-    let mut reader = Reader::new(keys.build(), Backlog::New);
-    reader.drain().await.unwrap();
+    let mut reader = keys.bench(Backlog::New);
+    reader.poll().await.unwrap();
     let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
     let (waited, ()) = tokio::join!(timeout(PLENTY, wait), async {
         while server.log().iter().filter(|command| *command == "DONE").count() < 3 {
@@ -498,7 +488,7 @@ async fn the_wait_is_renewed() {
         server.change("INBOX", |inbox| inbox.put(mail("after")));
     });
     waited.unwrap().unwrap();
-    assert_eq!(reader.titles().await, ["after"]);
+    assert_eq!(titles(&mut reader).await, ["after"]);
     assert_eq!(server.logins(), 2);
 }
 
@@ -509,8 +499,8 @@ async fn a_wait_on_a_dead_connection_ends() {
     let keys = Keys::loopback(server.port())
         .time("idle_renew", Duration::from_millis(20))
         .time("timeout", Duration::from_millis(200));
-    let connector = keys.build();
-    let error = timeout(PLENTY, connector.changed(None).unwrap()).await.unwrap().unwrap_err();
+    let reader = keys.bench(Backlog::New);
+    let error = timeout(PLENTY, reader.connector.changed(None).unwrap()).await.unwrap().unwrap_err();
     assert_eq!(chain(&error), "wait for new mail: no answer in time");
 }
 
@@ -518,11 +508,11 @@ async fn a_wait_on_a_dead_connection_ends() {
 async fn a_server_that_cannot_tell_leaves_it_to_the_schedule() {
     let server = with_mails("", 1);
     let mut reader = reader(&server, Backlog::New);
-    reader.drain().await.unwrap();
+    reader.poll().await.unwrap();
     let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
     assert!(timeout(Duration::from_millis(300), wait).await.is_err());
-    let off = Keys::loopback(server.port()).flag("idle", false).build();
-    assert!(off.changed(None).is_none());
+    let off = Keys::loopback(server.port()).with("idle", Value::Bool(false)).bench(Backlog::New);
+    assert!(off.connector.changed(None).is_none());
 }
 
 #[tokio::test]

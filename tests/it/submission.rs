@@ -4,12 +4,15 @@
 use std::time::Duration;
 
 use workagent::model::class::{ErrorClass, PortError, chain};
+use workagent::model::item::Backlog;
 use workagent::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
-use workagent::model::time::Clock;
 
+use crate::support::connector::NOW;
 use crate::support::imap::{Fault, ImapServer};
-use crate::support::mailbox::{Keys, NOW, action};
+use crate::support::mailbox::{Keys, answer};
 use crate::support::smtp::{Mode, SmtpServer};
+
+const ME: &str = "me@example.org";
 
 struct Sent {
     outcome: Result<Receipt, PortError>,
@@ -27,14 +30,14 @@ fn keys(imap: &ImapServer, smtp: &SmtpServer) -> Keys {
 
 async fn send_as(mode: Mode, action: &OutboundAction) -> (Sent, Vec<String>) {
     let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(mode));
-    let connector = keys(&imap, &smtp).text("sent_copy", "none").build();
+    let connector = keys(&imap, &smtp).text("sent_copy", "none").bench(Backlog::New).connector;
     let payload = connector.prepare(action, NOW).unwrap();
     let outcome = connector.deliver(action, &payload).await;
     (Sent { outcome, stored: smtp.stored(), payload }, smtp.commands())
 }
 
 async fn send(mode: Mode) -> Sent {
-    send_as(mode, &action(&["pat@example.net"], "Thank you.\n.\n..two dots")).await.0
+    send_as(mode, &answer(ME, &["pat@example.net"], "Thank you.\n.\n..two dots")).await.0
 }
 
 async fn check(mode: Mode, class: ErrorClass, copies: usize) {
@@ -81,9 +84,12 @@ async fn a_lost_answer_is_never_a_failure() {
 #[tokio::test]
 async fn a_late_answer_within_the_limit_is_waited_for() {
     let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(Mode::Late));
-    let connector =
-        keys(&imap, &smtp).text("sent_copy", "none").time("send_timeout", Duration::from_secs(30)).build();
-    let action = action(&["pat@example.net"], "Thank you.");
+    let connector = keys(&imap, &smtp)
+        .text("sent_copy", "none")
+        .time("send_timeout", Duration::from_secs(30))
+        .bench(Backlog::New)
+        .connector;
+    let action = answer(ME, &["pat@example.net"], "Thank you.");
     let payload = connector.prepare(&action, NOW).unwrap();
     let (outcome, ()) = tokio::join!(connector.deliver(&action, &payload), async {
         while smtp.stored().is_empty() {
@@ -96,7 +102,7 @@ async fn a_late_answer_within_the_limit_is_waited_for() {
 
 #[tokio::test]
 async fn one_refused_recipient_stops_the_whole_mail() {
-    let action = action(&["pat@example.net", "kim@example.net"], "Thank you.");
+    let action = answer(ME, &["pat@example.net", "kim@example.net"], "Thank you.");
     let (sent, commands) = send_as(Mode::NoSecond, &action).await;
     let error = sent.outcome.unwrap_err();
     assert_eq!((error.class, sent.stored.len()), (ErrorClass::Permanent, 0));
@@ -117,8 +123,9 @@ async fn a_refused_connection_is_surely_not_sent() {
         .text("smtp_host", "127.0.0.1")
         .port("smtp_port", port)
         .text("smtp_security", "none")
-        .build();
-    let action = action(&["pat@example.net"], "Thank you.");
+        .bench(Backlog::New)
+        .connector;
+    let action = answer(ME, &["pat@example.net"], "Thank you.");
     let payload = connector.prepare(&action, NOW).unwrap();
     assert_eq!(connector.deliver(&action, &payload).await.unwrap_err().class, ErrorClass::NETWORK);
 }
@@ -126,8 +133,8 @@ async fn a_refused_connection_is_surely_not_sent() {
 #[tokio::test]
 async fn without_starttls_nothing_is_said() {
     let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(Mode::Ok));
-    let connector = keys(&imap, &smtp).text("smtp_security", "starttls").build();
-    let action = action(&["pat@example.net"], "Thank you.");
+    let connector = keys(&imap, &smtp).text("smtp_security", "starttls").bench(Backlog::New).connector;
+    let action = answer(ME, &["pat@example.net"], "Thank you.");
     let payload = connector.prepare(&action, NOW).unwrap();
     let error = connector.deliver(&action, &payload).await.unwrap_err();
     assert_eq!(error.class, ErrorClass::Config);
@@ -140,16 +147,16 @@ async fn without_starttls_nothing_is_said() {
 
 #[tokio::test]
 async fn without_a_submission_server_nothing_is_prepared() {
-    let connector = Keys::loopback(1).build();
-    let error = connector.prepare(&action(&["pat@example.net"], "Thank you."), NOW).unwrap_err();
+    let connector = Keys::loopback(1).bench(Backlog::New).connector;
+    let error = connector.prepare(&answer(ME, &["pat@example.net"], "Thank you."), NOW).unwrap_err();
     assert_eq!(error.class, ErrorClass::Config);
 }
 
 #[tokio::test]
 async fn every_try_has_the_same_bytes() {
     let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(Mode::Drop));
-    let connector = keys(&imap, &smtp).build();
-    let action = action(&["pat@example.net"], "Thank you.");
+    let connector = keys(&imap, &smtp).bench(Backlog::New).connector;
+    let action = answer(ME, &["pat@example.net"], "Thank you.");
     let payload = connector.prepare(&action, NOW).unwrap();
     for _ in 0..2 {
         assert_eq!(connector.deliver(&action, &payload).await.unwrap_err().class, ErrorClass::Uncertain);
@@ -161,8 +168,8 @@ async fn every_try_has_the_same_bytes() {
 /// Sends with the given policy, after `before` was done to the IMAP server. The evidence, and the copies in Sent.
 async fn check_copy(policy: &str, before: impl FnOnce(&ImapServer, &Payload), evidence: &str, copies: usize) {
     let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(Mode::Ok));
-    let connector = keys(&imap, &smtp).text("sent_copy", policy).build();
-    let action = action(&["pat@example.net"], "Thank you.");
+    let connector = keys(&imap, &smtp).text("sent_copy", policy).bench(Backlog::New).connector;
+    let action = answer(ME, &["pat@example.net"], "Thank you.");
     let payload = connector.prepare(&action, NOW).unwrap();
     before(&imap, &payload);
     let receipt = connector.deliver(&action, &payload).await.unwrap();
@@ -202,14 +209,14 @@ async fn a_copy_that_cannot_be_kept_leaves_the_mail_sent() {
 
 async fn check_confirm(policy: &str, age_s: u64, to: &str, copy_in: Option<&str>, expected: &str) {
     let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(Mode::Drop));
-    let clock = Clock::manual(NOW);
-    let connector = keys(&imap, &smtp).text("sent_copy", policy).build_at(&clock);
-    let action = action(&[to], "Thank you.");
+    let bench = keys(&imap, &smtp).text("sent_copy", policy).bench(Backlog::New);
+    let connector = &bench.connector;
+    let action = answer(ME, &[to], "Thank you.");
     let payload = connector.prepare(&action, NOW).unwrap();
     if let Some(folder) = copy_in {
         imap.change(folder, |folder| folder.put(payload.bytes.clone()));
     }
-    clock.advance(Duration::from_secs(age_s));
+    bench.clock.advance(Duration::from_secs(age_s));
     let shown = match connector.confirm(&action, &payload, NOW).await.unwrap() {
         Confirmation::Sent(receipt) => {
             assert_eq!(receipt.remote_id, payload.marker);
@@ -241,8 +248,8 @@ async fn what_is_not_found_was_not_sent_only_where_the_server_keeps_copies() {
 #[tokio::test]
 async fn a_question_that_cannot_be_asked_stays_open() {
     let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(Mode::Drop));
-    let connector = keys(&imap, &smtp).build();
-    let action = action(&["pat@example.net"], "Thank you.");
+    let connector = keys(&imap, &smtp).bench(Backlog::New).connector;
+    let action = answer(ME, &["pat@example.net"], "Thank you.");
     let payload = connector.prepare(&action, NOW).unwrap();
     imap.fault("UID SEARCH", Fault::SayAndClose("* BYE"), 1);
     assert_eq!(connector.confirm(&action, &payload, NOW).await.unwrap_err().class, ErrorClass::NETWORK);

@@ -8,5 +8,6 @@ mod http;
 mod imap;
 mod mail;
 mod process;
+mod real_mail;
 mod submission;
 mod support;

@@ -3,5 +3,6 @@
 pub mod connector;
 pub mod http;
 pub mod imap;
+pub mod lab;
 pub mod mailbox;
 pub mod smtp;

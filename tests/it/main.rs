@@ -11,3 +11,4 @@ mod process;
 mod real_mail;
 mod submission;
 mod support;
+mod units;

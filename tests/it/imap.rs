@@ -180,7 +180,7 @@ async fn renumbering_makes_no_cases_of_what_was_there_before_the_start() {
     assert_eq!(found, [("old", &Disposition::Baseline), ("new", &Disposition::Work)]);
     // What comes later is work whatever its date says.
     server.change("INBOX", |inbox| {
-        inbox.put_at(3, dated("late", "Fri, 20 Nov 2026 09:30:00"), "30-Nov-2026 11:00:00 +0000")
+        inbox.put_at(3, dated("late", "Fri, 20 Nov 2026 09:30:00"), "30-Nov-2026 11:00:00 +0000");
     });
     let items = reader.poll().await.unwrap().items;
     assert_eq!(items[0].disposition, Disposition::Work);

@@ -181,7 +181,7 @@ async fn a_push_of_a_real_server_wakes_the_wait() {
         let wait = bench.connector.changed(cursor.as_ref()).unwrap();
         let subject = format!("round {round}");
         let (waited, ()) = tokio::join!(timeout(PLENTY, wait), async {
-            lab.deliver("bob@lab.test", "waits@lab.test", &mail("waits", &subject)).await
+            lab.deliver("bob@lab.test", "waits@lab.test", &mail("waits", &subject)).await;
         });
         waited.unwrap().unwrap();
         assert_eq!(titles(&mut bench).await, [subject]);

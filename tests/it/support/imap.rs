@@ -198,7 +198,7 @@ impl Connection {
                 Some(Fault::Before(bytes)) => self.say(bytes)?,
                 Some(Fault::Half) => {
                     let answer = self.answer(tag, command)?;
-                    self.say(&answer[..answer.len() / 2])?;
+                    self.say(answer.split_at(answer.len() / 2).0)?;
                     return self.stream.shutdown(Shutdown::Both).ok();
                 }
                 None => {}
@@ -309,7 +309,7 @@ impl Connection {
                     Some((_, rest)) => (rest.split('>').next()?.parse().ok()?, "<0>"),
                     None => (usize::MAX, ""),
                 };
-                bytes = mail.raw[..mail.raw.len().min(window)].to_vec();
+                bytes = mail.raw.split_at(mail.raw.len().min(window)).0.to_vec();
                 let _ = write!(attributes, " BODY[]{shown} {{{}}}\r\n", bytes.len());
             }
             out.extend(format!("* {} FETCH ({attributes}", sequence + 1).into_bytes());

@@ -34,7 +34,8 @@ pub fn mail_lab() -> Option<&'static MailLab> {
     #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests")]
     let on = std::env::var("WORKAGENT_LAB").is_ok_and(|value| value == "1");
     if !on {
-        println!("this is a test of the ring of real peers; WORKAGENT_LAB=1 runs it");
+        #[expect(clippy::print_stdout, reason = "seen by whoever wonders why a test was so quick")]
+        let () = println!("this is a test of the ring of real peers; WORKAGENT_LAB=1 runs it");
         return None;
     }
     Some(LAB.get_or_init(MailLab::start))
@@ -46,6 +47,7 @@ impl MailLab {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/mail.sh");
         #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]
         let mut command = std::process::Command::new("bash");
+        #[expect(clippy::zombie_processes, reason = "it ends with this process")]
         let mut script = command
             .arg(script)
             .arg("run")

@@ -58,7 +58,7 @@ impl SmtpServer {
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let shared = Arc::clone(&inner);
-                std::thread::spawn(move || talk(stream, mode, &shared));
+                std::thread::spawn(move || talk(&stream, mode, &shared));
             }
         });
         Self { address, shared }
@@ -85,10 +85,13 @@ impl SmtpServer {
     }
 }
 
-fn talk(stream: TcpStream, mode: Mode, shared: &(Mutex<State>, Condvar)) -> Option<()> {
+fn talk(stream: &TcpStream, mode: Mode, shared: &(Mutex<State>, Condvar)) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let close = || stream.shutdown(Shutdown::Both).ok();
-    let say = |line: &str| (&stream).write_all(format!("{line}\r\n").as_bytes()).ok();
+    let say = |line: &str| {
+        let mut out = stream;
+        out.write_all(format!("{line}\r\n").as_bytes()).ok()
+    };
     if mode == Mode::NoGreeting {
         return close();
     }

@@ -5,9 +5,14 @@
 mod control;
 mod feed;
 mod http;
+mod imap;
 mod instance;
 mod mail;
+mod mail;
 mod process;
+mod process;
+mod real_mail;
 mod redaction;
+mod submission;
 mod support;
 mod units;

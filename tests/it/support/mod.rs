@@ -3,3 +3,7 @@
 pub mod again;
 pub mod connector;
 pub mod http;
+pub mod imap;
+pub mod lab;
+pub mod mailbox;
+pub mod smtp;

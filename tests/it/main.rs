@@ -8,8 +8,6 @@ mod http;
 mod imap;
 mod instance;
 mod mail;
-mod mail;
-mod process;
 mod process;
 mod real_mail;
 mod redaction;

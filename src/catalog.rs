@@ -21,7 +21,11 @@ pub static CATALOG: Catalog = Catalog {
         &crate::platform::feed::SPEC,
         &crate::platform::imap::SPEC,
     ],
-    engines: &[],
+    engines: &[
+        &crate::engine::template::SPEC,
+        &crate::engine::command::SPEC,
+        &crate::engine::openai_chat::SPEC,
+    ],
 };
 
 impl Catalog {

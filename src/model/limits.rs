@@ -56,9 +56,6 @@ pub const IMAP_ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// A list of flags, dates and sizes: a window of 100,000 mails.
 pub const IMAP_HEADS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// IDLE is begun anew this often: NATs forget silent connections, some servers end them after ten minutes.
-pub const IMAP_IDLE: Duration = Duration::from_secs(9 * 60);
-
 /// All that a submission server may say about one mail.
 pub const SMTP_ANSWERS_BYTES_MAX: u64 = 256 * 1024;
 
@@ -164,6 +161,9 @@ pub const UNIT_FILE_BYTES_MAX: u64 = 256 * 1024;
 /// Findings shown for one file; cascades beyond help nobody.
 pub const FINDINGS_PER_FILE_MAX: usize = 20;
 
+/// Earlier routes that a route is compared with when shadowed ones are looked for: keeps ten thousand routes cheap.
+pub const ROUTES_COMPARED_MAX: usize = 200;
+
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
 
@@ -199,3 +199,18 @@ pub const CONTROL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// At stop, requests on the control socket may take this much longer.
 pub const CONTROL_DRAIN: Duration = Duration::from_secs(2);
+
+/// Rows moved by one transaction of start-up, the reaper and the alarm clock: others get their turn between.
+pub const SWEEP_ROWS_MAX: usize = 500;
+
+/// How long a round of the writer waits for another process that holds the database.
+pub const STORE_BUSY: Duration = Duration::from_secs(10);
+
+/// The write-ahead log is copied into the database at this size even under load, and cut to it afterwards.
+pub const WAL_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// The log is copied after so long a pause of the writer.
+pub const WAL_QUIET: Duration = Duration::from_millis(500);
+
+/// Databases up to this size are checked whole at start; beyond, that would be the whole start-up time.
+pub const QUICK_CHECK_BYTES_MAX: u64 = 64 * 1024 * 1024;

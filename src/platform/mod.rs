@@ -4,6 +4,7 @@
 pub mod hygiene;
 pub mod imap;
 pub mod mail;
+pub mod maildir;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -78,6 +79,8 @@ pub struct ConnectorContext {
     pub http: crate::http::HttpRoom,
     /// Children.
     pub process: crate::process::ProcessRoom,
+    /// The daemon's environment, out of which that of children is made.
+    pub environment: crate::model::environment::Environment,
 }
 
 /// One row of the catalog.

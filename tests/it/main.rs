@@ -4,5 +4,7 @@
 
 mod http;
 mod mail;
+mod mail_answers;
+mod maildir;
 mod process;
 mod support;

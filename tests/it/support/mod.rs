@@ -1,3 +1,4 @@
 //! Doubles of the outside world.
 
 pub mod http;
+pub mod mail;

@@ -15,8 +15,10 @@ pub struct Catalog {
 }
 
 /// The catalog of this build.
-pub static CATALOG: Catalog =
-    Catalog { platforms: &[&crate::platform::imap::SPEC, &crate::platform::maildir::SPEC], engines: &[] };
+pub static CATALOG: Catalog = Catalog {
+    platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC, &crate::platform::maildir::SPEC],
+    engines: &[],
+};
 
 impl Catalog {
     /// A platform by its word.

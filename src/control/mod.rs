@@ -1,3 +1,7 @@
 //! The control API: HTTP and JSON over a Unix socket that only its owner can reach.
 
+pub mod client;
+mod finish;
+pub mod listener;
+pub mod server;
 pub mod wire;

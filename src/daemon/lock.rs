@@ -95,6 +95,13 @@ impl InstanceLock {
     pub fn note(state: &Path) -> Option<InstanceNote> {
         serde_json::from_slice(&fs::read(state.join(NOTE)).ok()?).ok()
     }
+
+    /// Where to look for the daemon of these paths: where it noted that it listens, else where one would listen that
+    /// was started with our environment.
+    #[must_use]
+    pub fn socket(paths: &Paths) -> PathBuf {
+        Self::note(&paths.state).map_or_else(|| paths.socket.clone(), |note| note.socket)
+    }
 }
 
 impl Drop for InstanceLock {

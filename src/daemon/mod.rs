@@ -2,6 +2,7 @@
 
 pub mod exit;
 pub mod lock;
+pub mod logging;
 pub mod paths;
 pub mod service_manager;
 pub mod signals;

@@ -77,6 +77,18 @@ pub const CA_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// A feed document, after decompression.
 pub const FEED_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Items taken from one feed document, newest (first) kept: real feeds hold tens, archives some hundreds.
+pub const FEED_ITEMS_MAX: usize = 5000;
+
+/// Names of feed items remembered in the cursor to know a flood by; fits [`CURSOR_BYTES_MAX`] with room to spare.
+pub const FEED_NAMES_MAX: usize = 4000;
+
+/// Places of broken markup that are stepped over in one document; each may cost one reading of the rest.
+pub const FEED_TEARS_MAX: usize = 100;
+
+/// The root tag of a broken feed, repeated around each item that is read by itself.
+pub const FEED_ROOT_BYTES_MAX: usize = 4 * 1024;
+
 /// A JSON answer of an API, after decompression.
 pub const JSON_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -149,6 +161,9 @@ pub const UNIT_FILE_BYTES_MAX: u64 = 256 * 1024;
 /// Findings shown for one file; cascades beyond help nobody.
 pub const FINDINGS_PER_FILE_MAX: usize = 20;
 
+/// Earlier routes that a route is compared with when shadowed ones are looked for: keeps ten thousand routes cheap.
+pub const ROUTES_COMPARED_MAX: usize = 200;
+
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
 
@@ -184,3 +199,18 @@ pub const CONTROL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// At stop, requests on the control socket may take this much longer.
 pub const CONTROL_DRAIN: Duration = Duration::from_secs(2);
+
+/// Rows moved by one transaction of start-up, the reaper and the alarm clock: others get their turn between.
+pub const SWEEP_ROWS_MAX: usize = 500;
+
+/// How long a round of the writer waits for another process that holds the database.
+pub const STORE_BUSY: Duration = Duration::from_secs(10);
+
+/// The write-ahead log is copied into the database at this size even under load, and cut to it afterwards.
+pub const WAL_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// The log is copied after so long a pause of the writer.
+pub const WAL_QUIET: Duration = Duration::from_millis(500);
+
+/// Databases up to this size are checked whole at start; beyond, that would be the whole start-up time.
+pub const QUICK_CHECK_BYTES_MAX: u64 = 64 * 1024 * 1024;

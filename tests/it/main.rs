@@ -1,10 +1,13 @@
 //! The one integration binary. Every file in this folder is listed here; `files` fails if one is not.
 
-#![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod control;
+mod feed;
 mod http;
 mod mail;
 mod mail_answers;
 mod maildir;
 mod process;
 mod support;
+mod units;

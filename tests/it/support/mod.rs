@@ -1,4 +1,5 @@
-//! Doubles of the outside world.
+//! Doubles of the outside world, and what tests of connectors need.
 
+pub mod connector;
 pub mod http;
 pub mod mail;

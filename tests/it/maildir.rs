@@ -1,7 +1,5 @@
 //! The maildir connector on real folders: what is new, what is left alone, what is put where, once.
 
-#![expect(clippy::panic, reason = "a test's helper fails the test")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

@@ -5,9 +5,12 @@
 mod control;
 mod feed;
 mod http;
+mod imap;
 mod mail;
 mod mail_answers;
 mod maildir;
 mod process;
+mod real_mail;
+mod submission;
 mod support;
 mod units;

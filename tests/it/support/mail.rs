@@ -1,7 +1,5 @@
 //! Mails in and answers out, without a transport.
 
-#![expect(clippy::panic, reason = "a test's helper fails the test")]
-
 use std::path::Path;
 
 use workagent::model::draft::Envelope;

@@ -2,4 +2,8 @@
 
 pub mod connector;
 pub mod http;
+pub mod imap;
+pub mod lab;
 pub mod mail;
+pub mod mailbox;
+pub mod smtp;

@@ -17,7 +17,11 @@ pub struct Catalog {
 /// The catalog of this build.
 pub static CATALOG: Catalog = Catalog {
     platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC, &crate::platform::maildir::SPEC],
-    engines: &[],
+    engines: &[
+        &crate::engine::template::SPEC,
+        &crate::engine::command::SPEC,
+        &crate::engine::openai_chat::SPEC,
+    ],
 };
 
 impl Catalog {

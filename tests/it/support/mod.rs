@@ -1,5 +1,6 @@
 //! Doubles of the outside world, and what tests of connectors need.
 
+pub mod again;
 pub mod connector;
 pub mod http;
 pub mod imap;

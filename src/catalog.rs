@@ -20,6 +20,7 @@ pub static CATALOG: Catalog = Catalog {
         &crate::platform::directory::SPEC,
         &crate::platform::feed::SPEC,
         &crate::platform::imap::SPEC,
+        &crate::platform::maildir::SPEC,
     ],
     engines: &[
         &crate::engine::template::SPEC,

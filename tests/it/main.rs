@@ -9,6 +9,8 @@ mod http;
 mod imap;
 mod instance;
 mod mail;
+mod mail_answers;
+mod maildir;
 mod process;
 mod real_mail;
 mod redaction;

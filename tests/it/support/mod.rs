@@ -5,5 +5,6 @@ pub mod connector;
 pub mod http;
 pub mod imap;
 pub mod lab;
+pub mod mail;
 pub mod mailbox;
 pub mod smtp;

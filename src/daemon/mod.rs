@@ -1,6 +1,6 @@
 //! The process: paths, the instance lock, logging, signals, the service manager, exit codes.
 
-pub mod exit;
+pub use crate::model::exit;
 pub mod lock;
 pub mod logging;
 pub mod paths;

@@ -56,9 +56,6 @@ pub const IMAP_ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// A list of flags, dates and sizes: a window of 100,000 mails.
 pub const IMAP_HEADS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// IDLE is begun anew this often: NATs forget silent connections, some servers end them after ten minutes.
-pub const IMAP_IDLE: Duration = Duration::from_secs(9 * 60);
-
 /// All that a submission server may say about one mail.
 pub const SMTP_ANSWERS_BYTES_MAX: u64 = 256 * 1024;
 

@@ -144,13 +144,13 @@ fn folder(table: &str) -> Folder {
 #[tokio::test]
 async fn a_renumbered_mailbox_brings_only_what_is_really_new() {
     let server = ImapServer::start("");
-    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/s17/before.tsv")));
+    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/imap/renumbered-before.tsv")));
     let mut reader = reader(&server, Backlog::All);
     let Polled { items, notes, new, .. } = reader.poll().await.unwrap();
     assert_eq!((items.len(), new.len()), (5, 5));
     assert!(notes.is_empty());
 
-    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/s17/after.tsv")));
+    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/imap/renumbered-after.tsv")));
     let Polled { items, notes, new, .. } = reader.poll().await.unwrap();
     assert_eq!((items.len(), new), (6, vec!["arrived meanwhile".to_owned()]));
     assert_eq!(notes, ["mailbox was renumbered (1001 → 2002)"]);
@@ -300,6 +300,15 @@ async fn a_server_that_falls_silent_is_noticed() {
     assert_eq!(error.class, ErrorClass::NETWORK);
     assert!(chain(&error).ends_with("no answer in time"), "{}", chain(&error));
     assert_eq!(titles(&mut reader).await, ["mail 1"]);
+}
+
+#[tokio::test]
+async fn a_slow_line_is_not_a_dead_one() {
+    let server = with_mails("", 1);
+    // In all longer than the wait for a sign of life.
+    server.fault("UID FETCH 1 ", Fault::Drip(6, Duration::from_millis(120)), 1);
+    let keys = Keys::loopback(server.port()).time("timeout", Duration::from_millis(500));
+    assert_eq!(titles(&mut keys.bench(Backlog::All)).await, ["mail 1"]);
 }
 
 #[tokio::test]

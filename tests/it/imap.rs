@@ -531,3 +531,28 @@ async fn a_cursor_that_is_not_ours_is_a_fault_and_not_a_fresh_start() {
     reader.cursor = Some(Cursor("{}".into()));
     assert_eq!(reader.page().await.unwrap_err().class, ErrorClass::Bug);
 }
+
+#[tokio::test]
+async fn bad_mail_stops_nothing_and_is_the_same_after_a_restart() {
+    let mails: [&[u8]; 6] = [
+        include_bytes!("../fixtures/mail/bad/1-good.eml"),
+        include_bytes!("../fixtures/mail/bad/2-bad-from.eml"),
+        include_bytes!("../fixtures/mail/bad/3-unknown-charset.eml"),
+        include_bytes!("../fixtures/mail/bad/4-broken-multipart.eml"),
+        include_bytes!("../fixtures/mail/bad/5-no-id-bad-date.eml"),
+        include_bytes!("../fixtures/mail/bad/6-good.eml"),
+    ];
+    let server = ImapServer::start("");
+    server.change("INBOX", |inbox| mails.map(|mail| inbox.put(mail)));
+    let mut reader = reader(&server, Backlog::All);
+    let polled = reader.poll().await.unwrap();
+    assert_eq!(polled.items.len(), 6);
+    assert!(matches!(&polled.items[0].disposition, Disposition::Work), "{:?}", polled.items[0]);
+    assert!(matches!(&polled.items[5].disposition, Disposition::Work), "{:?}", polled.items[5]);
+    reader.restart();
+    assert!(reader.poll().await.unwrap().items.is_empty());
+    // Read anew from the beginning, every one of them is known.
+    reader.cursor = None;
+    let again = reader.poll().await.unwrap();
+    assert_eq!((again.new.len(), again.updated.len(), again.seen), (0, 0, 6));
+}

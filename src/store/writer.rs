@@ -157,7 +157,7 @@ struct Round {
 
 impl Writer {
     /// Lives until the store is closed or every handle is gone.
-    pub async fn work(mut self, copying: JoinHandle<()>) {
+    pub async fn work(mut self, copying: JoinHandle<()>, stop: oneshot::Sender<()>) {
         let mut batch = Vec::with_capacity(limits::WRITER_BATCH_LEN_MAX);
         let mut closers = Vec::new();
         while self.queue.recv_many(&mut batch, limits::WRITER_BATCH_LEN_MAX).await > 0 {
@@ -186,8 +186,8 @@ impl Writer {
                 let _ = self.tx.plain("PRAGMA wal_checkpoint(PASSIVE)").await;
             }
         }
-        copying.abort();
-        // Its connection is closed by the drop; a reader left open would keep the log from being emptied.
+        // An open connection would keep the log from being emptied.
+        let _ = stop.send(());
         let _ = copying.await;
         if !closers.is_empty() {
             let _ = self.tx.plain("PRAGMA wal_checkpoint(TRUNCATE)").await;

@@ -1,3 +1,4 @@
 //! The command line: one file per command.
 
 pub mod status;
+pub mod validate;

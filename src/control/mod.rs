@@ -2,6 +2,7 @@
 
 pub mod client;
 mod finish;
+pub mod health;
 pub mod listener;
 pub mod server;
 pub mod wire;

@@ -1,7 +1,8 @@
 //! The process: paths, the instance lock, logging, signals, the service manager, exit codes.
 
-pub mod exit;
+pub use crate::model::exit;
 pub mod lock;
+pub mod logging;
 pub mod paths;
 pub mod service_manager;
 pub mod signals;

@@ -5,6 +5,10 @@
 mod control;
 mod feed;
 mod http;
+mod imap;
 mod mail;
 mod process;
+mod real_mail;
+mod submission;
 mod support;
+mod units;

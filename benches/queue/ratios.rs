@@ -40,6 +40,17 @@ fn written() -> u64 {
     line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
 }
 
+/// Times any thread of this process went to sleep by itself so far.
+fn sleeps() -> u64 {
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return 0 };
+    let of = |task: std::io::Result<std::fs::DirEntry>| {
+        let status = std::fs::read_to_string(task.ok()?.path().join("status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        line.trim().parse::<u64>().ok()
+    };
+    tasks.filter_map(of).sum()
+}
+
 /// Prints everything for both modes.
 pub fn ratios() {
     for normal in [true, false] {
@@ -54,6 +65,23 @@ pub fn ratios() {
     history();
     duplicates();
     bytes();
+    idle();
+}
+
+fn idle() {
+    const SPAN: Duration = Duration::from_secs(5);
+    let dir = tempfile::tempdir().unwrap();
+    let mut ours = Ours::open(dir.path(), false);
+    ours.ingest(1000, 100);
+    ours.queue_all();
+    ours.work(1, 1000);
+    // Until the log has been copied.
+    std::thread::sleep(Duration::from_secs(3));
+    let before = sleeps();
+    std::thread::sleep(SPAN);
+    // One is this thread's own.
+    println!("G12  idle: {} voluntary switches in {SPAN:?} (goal 0)", sleeps() - before - 1);
+    ours.close();
 }
 
 fn speed(normal: bool) {

@@ -123,8 +123,14 @@ impl Tx {
     }
 
     pub async fn undo(&mut self) -> std::result::Result<(), sqlx::Error> {
-        self.plain("ROLLBACK TO op").await?;
-        self.plain("RELEASE op").await
+        self.plain("ROLLBACK TO op; RELEASE op").await
+    }
+
+    /// Undoes the whole round and begins it again.
+    pub async fn restart(&mut self) -> std::result::Result<(), sqlx::Error> {
+        // After a full disk SQLite has rolled back by itself.
+        let _ = self.plain("ROLLBACK").await;
+        self.plain("BEGIN IMMEDIATE").await
     }
 }
 
@@ -259,7 +265,7 @@ impl Writer {
         }
         for mut group in groups {
             if broken.is_none() {
-                broken = group.run(&mut self.tx).await.map_err(shared).err();
+                broken = group.run(&mut self.tx, alone).await.map_err(shared).err();
             }
             deliveries.append(&mut group.deliveries());
         }

@@ -1,6 +1,7 @@
 //! Doubles of the outside world, and what tests of connectors need.
 
 pub mod connector;
+pub mod engine;
 pub mod http;
 pub mod imap;
 pub mod lab;

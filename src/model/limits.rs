@@ -113,6 +113,15 @@ pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
 /// After "too many requests" without a time.
 pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
 
+/// Files of a drop-box that are looked at in one poll.
+pub const DIRECTORY_FILES_MAX: usize = 20_000;
+
+/// Files of a drop-box remembered as half written; the rest is met again by the next poll.
+pub const DIRECTORY_RESTLESS_MAX: usize = 50;
+
+/// Files remembered as there before the connector; 12 letters each in the cursor.
+pub const DIRECTORY_BASELINE_MAX: usize = 3000;
+
 /// A dropped file.
 pub const FILE_BYTES_MAX: usize = 8 * 1024 * 1024;
 

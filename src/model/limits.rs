@@ -44,6 +44,12 @@ pub const MAIL_PART_BYTES: u32 = 256 * 1024;
 /// Mail fetched for one page, as announced by the server: what a page may hold in memory.
 pub const MAIL_PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
+/// Mails in one Maildir: their names are held in memory.
+pub const MAILDIR_MAILS_MAX: usize = 500_000;
+
+/// What a sendmail-like program may print; it is not read.
+pub const SENDMAIL_STDOUT_BYTES_MAX: usize = 1024 * 1024;
+
 /// Mails asked for in one FETCH; servers with MESSAGELIMIT (RFC 9738) refuse more.
 pub const IMAP_BATCH_LEN_MAX: usize = 50;
 
@@ -109,6 +115,15 @@ pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
 
 /// After "too many requests" without a time.
 pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
+
+/// Files of a drop-box that are looked at in one poll.
+pub const DIRECTORY_FILES_MAX: usize = 20_000;
+
+/// Files of a drop-box remembered as half written; the rest is met again by the next poll.
+pub const DIRECTORY_RESTLESS_MAX: usize = 50;
+
+/// Files remembered as there before the connector; 12 letters each in the cursor.
+pub const DIRECTORY_BASELINE_MAX: usize = 3000;
 
 /// A dropped file.
 pub const FILE_BYTES_MAX: usize = 8 * 1024 * 1024;

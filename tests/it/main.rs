@@ -3,11 +3,16 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
 mod control;
+mod directory;
+mod engine_command;
+mod engine_openai_chat;
 mod feed;
 mod http;
 mod imap;
 mod instance;
 mod mail;
+mod mail_answers;
+mod maildir;
 mod process;
 mod real_mail;
 mod redaction;

@@ -2,8 +2,10 @@
 
 pub mod again;
 pub mod connector;
+pub mod engine;
 pub mod http;
 pub mod imap;
 pub mod lab;
+pub mod mail;
 pub mod mailbox;
 pub mod smtp;

@@ -4,6 +4,8 @@
 
 mod control;
 mod directory;
+mod engine_command;
+mod engine_openai_chat;
 mod feed;
 mod http;
 mod imap;

@@ -7,4 +7,5 @@ pub mod platform;
 pub mod process;
 pub mod secret;
 pub mod store;
+pub mod supervise;
 pub mod unit;

@@ -326,6 +326,17 @@ pub struct CaseRecord {
     pub journal: Vec<JournalRow>,
 }
 
+/// What becomes due by time alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Parked cases and deferred drafts.
+    Parked,
+    /// Approved and uncertain actions.
+    Actions,
+    /// Leases that run out.
+    Leases,
+}
+
 /// Counts for a glance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
@@ -522,7 +533,7 @@ impl Store {
         todo!()
     }
     /// The earliest moment at which something becomes due by time alone: parked, action, lease, deferred draft.
-    pub async fn next_due(&self) -> Result<Option<Timestamp>> {
+    pub async fn next_due(&self, what: Due) -> Result<Option<Timestamp>> {
         todo!()
     }
 

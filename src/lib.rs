@@ -1,5 +1,10 @@
 //! `workagent`: systemd and launchd for a person's work agent.
 
+pub mod catalog;
+pub mod cli;
+pub mod control;
+pub mod daemon;
+pub mod diag;
 pub mod engine;
 pub mod http;
 pub mod model;

@@ -44,6 +44,30 @@ pub const FEED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// A JSON answer of an API, after decompression.
 pub const JSON_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Headers of an HTTP/2 answer; HTTP/1 has the client's own bounds of 100 headers and about 400 KB.
+pub const HTTP_HEADER_BYTES_MAX: u32 = 64 * 1024;
+
+/// Redirects followed for one read: more is a loop.
+pub const HTTP_REDIRECTS_MAX: usize = 5;
+
+/// Name, TCP and TLS together.
+pub const HTTP_CONNECT: Duration = Duration::from_secs(10);
+
+/// One request with all its redirects, to the last byte of the answer.
+pub const HTTP_TOTAL: Duration = Duration::from_secs(60);
+
+/// An unused connection is closed: the next poll is usually minutes away, and an idle daemon holds nothing.
+pub const HTTP_POOL_IDLE: Duration = Duration::from_secs(30);
+
+/// A wait longer than this is not believed.
+pub const RETRY_HINT_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// What an absurd wait counts as.
+pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
+
+/// After "too many requests" without a time.
+pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
+
 /// A dropped file.
 pub const FILE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -94,3 +118,33 @@ pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Journal rows shown for one case.
 pub const JOURNAL_ROWS_SHOWN_MAX: usize = 1000;
+
+/// One event in the log, after masking; an error chain is read by its head.
+pub const LOG_EVENT_BYTES_MAX: usize = 16 * 1024;
+
+/// One secret value: keys and certificate chains fit, files do not belong in the store.
+pub const SECRET_BYTES_MAX: usize = 16 * 1024;
+
+/// Shorter values are not masked: four characters of chance would blacken the log.
+pub const SECRET_MASKED_BYTES_MIN: usize = 4;
+
+/// Consecutive bytes shared with a secret value that are masked wherever they are shown.
+pub const SECRET_PIECE_BYTES: usize = 8;
+
+/// Values that are masked at once, old ones after a rotation included; then the oldest goes.
+pub const SECRETS_MASKED_LEN_MAX: usize = 1024;
+
+/// The secret file, encrypted; bounds what is decrypted into memory.
+pub const SECRETS_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Control connections at once; a terminal, a page and a few scripts.
+pub const CONTROL_CONNECTIONS_MAX: usize = 64;
+
+/// An answer over the control socket as a client takes it: a whole case record.
+pub const CONTROL_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How long a client of the control socket waits for an answer.
+pub const CONTROL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// At stop, requests on the control socket may take this much longer.
+pub const CONTROL_DRAIN: Duration = Duration::from_secs(2);

@@ -36,6 +36,13 @@ impl Timestamp {
     pub fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1000))
     }
+
+    /// From a date of a mail or an HTTP header: `Mon, 30 Nov 2026 08:00:00 GMT`.
+    #[must_use]
+    pub fn from_http_date(text: &str) -> Option<Self> {
+        let parser = jiff::fmt::rfc2822::DateTimeParser::new();
+        parser.parse_timestamp(text.trim()).ok().map(|at| Self(at.as_millisecond()))
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -119,6 +126,13 @@ mod tests {
     #[test]
     fn shows_rfc_3339_to_the_second() {
         assert_eq!(Timestamp(1_796_025_600_123).to_string(), "2026-11-30T08:00:00Z");
+    }
+
+    #[test]
+    fn reads_http_dates() {
+        let read = |text: &str| Timestamp::from_http_date(text).map(|at| at.to_string());
+        assert_eq!(read("Mon, 30 Nov 2026 08:00:00 GMT").as_deref(), Some("2026-11-30T08:00:00Z"));
+        assert_eq!(read("soon"), None);
     }
 
     #[test]

@@ -43,6 +43,12 @@ impl Kind {
             Self::Runtime => "runtime",
         }
     }
+
+    /// The kind with this word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
 }
 
 /// A unit's full name: `inbox.connector`.
@@ -278,8 +284,58 @@ pub struct Plan {
     pub runtimes: BTreeMap<String, Standing<RuntimeUnit>>,
     /// The unit file that each unit came from, for people.
     pub sources: BTreeMap<UnitName, PathBuf>,
+    /// Edges between units that both take part, sorted.
+    pub edges: Vec<Edge>,
     /// SHA-256 of the canonical form, 64 hex digits: formatting and comments do not change it.
     pub hash: String,
+}
+
+/// One edge of the unit graph.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    /// The unit that declares it (with `before`: the other way round).
+    pub from: UnitName,
+    /// The unit it names.
+    pub to: UnitName,
+    /// What it means.
+    pub kind: EdgeKind,
+    /// Where it is declared.
+    pub place: Place,
+}
+
+/// What an edge means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EdgeKind {
+    /// Good to have; ordered after it.
+    Wants,
+    /// Cannot do without; ordered after it.
+    Requires,
+    /// Stops and restarts with it.
+    PartOf,
+    /// Not both.
+    Conflicts,
+    /// Ordered after it.
+    After,
+    /// Ordered before it.
+    Before,
+    /// A key's value names it: route → engine, engine → env. Ordered after it.
+    Uses,
+}
+
+impl EdgeKind {
+    /// The stable word; but for `uses` also the key in `[unit]`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Wants => "wants",
+            Self::Requires => "requires",
+            Self::PartOf => "part_of",
+            Self::Conflicts => "conflicts",
+            Self::After => "after",
+            Self::Before => "before",
+            Self::Uses => "uses",
+        }
+    }
 }
 
 /// Settings of a runtime.

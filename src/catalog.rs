@@ -1,0 +1,67 @@
+//! THE table of platforms and engines. A new one is one line here, beside its own folder or file, its shipped unit
+//! file in `units/` and its fixtures.
+
+use crate::engine::EngineSpec;
+use crate::platform::PlatformSpec;
+use crate::unit::registry::{EngineView, PlatformView, Registry, ShippedUnit};
+
+/// Everything that units can name.
+#[derive(Clone, Copy)]
+pub struct Catalog {
+    /// Platforms of connectors.
+    pub platforms: &'static [&'static PlatformSpec],
+    /// Engines.
+    pub engines: &'static [&'static EngineSpec],
+}
+
+/// The catalog of this build.
+pub static CATALOG: Catalog = Catalog { platforms: &[], engines: &[] };
+
+impl Catalog {
+    /// A platform by its word.
+    #[must_use]
+    pub fn platform(&self, name: &str) -> Option<&'static PlatformSpec> {
+        self.platforms.iter().copied().find(|spec| spec.name == name)
+    }
+
+    /// An engine by its word.
+    #[must_use]
+    pub fn engine(&self, name: &str) -> Option<&'static EngineSpec> {
+        self.engines.iter().copied().find(|spec| spec.name == name)
+    }
+
+    /// What the compiler of units needs to know of it, and the unit files in the binary.
+    #[must_use]
+    pub fn registry(&self) -> Registry {
+        Registry {
+            platforms: self.platforms.iter().map(|spec| platform_view(spec)).collect(),
+            engines: self.engines.iter().map(|spec| engine_view(spec)).collect(),
+            shipped: SHIPPED,
+        }
+    }
+}
+
+fn platform_view(spec: &'static PlatformSpec) -> PlatformView {
+    PlatformView {
+        name: spec.name,
+        summary: spec.summary,
+        keys: spec.keys,
+        every_min_s: spec.every_min_s,
+        every_default_s: spec.every_default_s,
+        replies: spec.replies,
+        check: spec.check,
+    }
+}
+
+fn engine_view(spec: &'static EngineSpec) -> EngineView {
+    EngineView {
+        name: spec.name,
+        summary: spec.summary,
+        keys: spec.keys,
+        check: spec.check,
+        is_local: spec.is_local,
+    }
+}
+
+/// The unit files in the binary, the lowest level of the search path.
+static SHIPPED: &[ShippedUnit] = &[];

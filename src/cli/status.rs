@@ -1,0 +1,1 @@
+//! `workagent status`: the text.

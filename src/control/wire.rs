@@ -1,0 +1,230 @@
+//! What travels over the control socket, and what `--json` prints. Stable: a field may be added, renaming or removing
+//! one raises [`API_VERSION`].
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::time::Timestamp;
+use crate::store::Counts;
+
+/// The version both ends must share.
+pub const API_VERSION: u32 = 1;
+
+/// The header that carries [`API_VERSION`], both ways.
+pub const API_HEADER: &str = "workagent-api";
+
+/// An error as it travels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApiError {
+    /// A stable word: `usage`, `not-found`, `refused`, `too-large`, `wire-mismatch`, `bug`, or an error class.
+    pub class: String,
+    /// For people, secrets masked.
+    pub message: String,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// Who answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The program's version.
+    pub version: String,
+    /// [`API_VERSION`].
+    pub api: u32,
+    /// The daemon's process.
+    pub pid: u32,
+}
+
+impl Hello {
+    /// This process.
+    #[must_use]
+    pub fn ours() -> Self {
+        Self { version: env!("CARGO_PKG_VERSION").to_owned(), api: API_VERSION, pid: std::process::id() }
+    }
+}
+
+/// Real sends, or pretended ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Approved replies are sent.
+    Live,
+    /// Real reads, pretended sends.
+    Rehearsal,
+}
+
+/// `status --json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatusView {
+    /// [`API_VERSION`].
+    pub api: u32,
+    /// The daemon's version.
+    pub version: String,
+    /// The daemon's process.
+    pub pid: u32,
+    /// The plan generation that runs.
+    pub generation: i64,
+    /// Whether sends are real.
+    pub mode: Mode,
+    /// The global stop is on.
+    pub paused: bool,
+    /// Since when the daemon runs.
+    pub started_at: Timestamp,
+    /// The moment this was written; ages count from here.
+    pub now: Timestamp,
+    /// Every unit, connectors first, then by name.
+    pub units: Vec<UnitView>,
+    /// The record at a glance.
+    pub counts: CountsView,
+    /// Errors in unit files.
+    pub findings: u64,
+    /// Since when there are any.
+    #[serde(default)]
+    pub findings_since: Option<Timestamp>,
+    /// Anything else a person should know: "replies are held: 2".
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// What became of a unit's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadState {
+    /// Read and understood.
+    Loaded,
+    /// Named by another unit, not there.
+    NotFound,
+    /// Has errors.
+    BadSetting,
+    /// Switched off for good.
+    Masked,
+}
+
+/// What a unit does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ActiveState {
+    /// Does nothing: disabled, masked, broken.
+    Inactive,
+    /// Being started.
+    Activating,
+    /// Runs.
+    Active,
+    /// Being replaced.
+    Reloading,
+    /// Being stopped.
+    Deactivating,
+    /// Stopped by errors.
+    Failed,
+}
+
+/// One unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnitView {
+    /// `inbox.connector`.
+    pub unit: String,
+    /// For people.
+    #[serde(default)]
+    pub description: String,
+    /// What became of its file.
+    pub load: LoadState,
+    /// What it does.
+    pub active: ActiveState,
+    /// It is meant to run.
+    pub enabled: bool,
+    /// Why it is as it is, one line.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Where the reason stands, `FILE:LINE:COLUMN`.
+    #[serde(default)]
+    pub place: Option<String>,
+    /// Since when its active state holds.
+    #[serde(default)]
+    pub since: Option<Timestamp>,
+    /// Last try, however it ended. "Really polled", not a connection test.
+    #[serde(default)]
+    pub last_try: Option<Timestamp>,
+    /// Last try that went well.
+    #[serde(default)]
+    pub last_success: Option<Timestamp>,
+    /// Last time something new came.
+    #[serde(default)]
+    pub last_new_item: Option<Timestamp>,
+    /// Last connection test, apart from real polls.
+    #[serde(default)]
+    pub last_probe: Option<ProbeView>,
+    /// When it is due next.
+    #[serde(default)]
+    pub next_due: Option<Timestamp>,
+    /// Its own pace, where it has one; what "late" is measured by.
+    #[serde(default)]
+    pub every: Option<Duration>,
+    /// Tries in a row that failed.
+    #[serde(default)]
+    pub failures_in_a_row: u32,
+    /// Times its loop had to be started again.
+    #[serde(default)]
+    pub restarts: u32,
+    /// The last error, while it matters.
+    #[serde(default)]
+    pub last_error: Option<ErrorView>,
+    /// Further lines, secrets masked: "IMAP IDLE since 5m", "3 runs today of 20".
+    #[serde(default)]
+    pub details: Vec<String>,
+}
+
+/// A connection test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeView {
+    /// When.
+    pub at: Timestamp,
+    /// It went well.
+    pub ok: bool,
+    /// What it said.
+    pub text: String,
+}
+
+/// An error as shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorView {
+    /// When it came last.
+    pub at: Timestamp,
+    /// `network`, `auth`, …
+    pub class: String,
+    /// The chain in one line, secrets masked.
+    pub message: String,
+}
+
+/// Counts for a glance.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountsView {
+    /// Cases by state.
+    pub cases: BTreeMap<String, u64>,
+    /// Outbound actions by state.
+    pub actions: BTreeMap<String, u64>,
+    /// Drafts that wait for a person now.
+    pub drafts_open: u64,
+    /// Since when the oldest of them waits.
+    #[serde(default)]
+    pub oldest_draft_at: Option<Timestamp>,
+    /// Since when the oldest queued case waits.
+    #[serde(default)]
+    pub oldest_queued_at: Option<Timestamp>,
+}
+
+impl From<Counts> for CountsView {
+    fn from(counts: Counts) -> Self {
+        let cases = counts.cases.iter().map(|(state, count)| (state.word().to_owned(), *count)).collect();
+        let actions = counts.actions.iter().map(|(state, count)| (state.word().to_owned(), *count)).collect();
+        Self {
+            cases,
+            actions,
+            drafts_open: counts.drafts_open,
+            oldest_draft_at: counts.oldest_draft_at,
+            oldest_queued_at: counts.oldest_queued_at,
+        }
+    }
+}

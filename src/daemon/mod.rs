@@ -1,0 +1,4 @@
+//! The process: paths, the instance lock, logging, signals, the service manager, exit codes.
+
+pub mod exit;
+pub mod paths;

@@ -1,0 +1,104 @@
+//! "Come back later" in the units that servers use for it.
+
+use std::time::Duration;
+
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+
+use super::header;
+use crate::model::limits;
+use crate::model::time::Timestamp;
+
+/// The wait that the answer asks for: `Retry-After` in seconds or as a date (RFC 9110 section 10.2.3), else the reset
+/// of a used-up allowance (`x-ratelimit-remaining: 0`).
+///
+/// A date is read against the server's own clock. Absurd hints (over a day, in the past) count as an hour.
+#[must_use]
+pub fn retry_hint(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let server_now = header(headers, DATE).and_then(Timestamp::from_http_date).unwrap_or(now);
+    if let Some(text) = header(headers, RETRY_AFTER) {
+        let text = text.trim();
+        return match text.parse::<f64>() {
+            Ok(seconds) => Some(sane(seconds)),
+            Err(_) => Timestamp::from_http_date(text).map(|at| sane(seconds_until(at, server_now))),
+        };
+    }
+    if header(headers, "x-ratelimit-remaining")?.trim() != "0" {
+        return None;
+    }
+    let reset = header(headers, "x-ratelimit-reset")?.trim().parse::<f64>().ok()?;
+    // Milliseconds, seconds since 1970, or seconds from now: the sizes cannot be mistaken for each other.
+    let seconds = match reset {
+        reset if reset > 1e12 => seconds_until(Timestamp(whole(reset)), server_now),
+        reset if reset > 1e9 => seconds_until(Timestamp(whole(reset * 1000.0)), server_now),
+        reset => reset,
+    };
+    Some(sane(seconds))
+}
+
+fn whole(number: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, and a saturated time is an absurd hint")]
+    let number = number as i64;
+    number
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a wait in seconds needs no 53 bits")]
+fn seconds_until(at: Timestamp, now: Timestamp) -> f64 {
+    at.0.saturating_sub(now.0) as f64 / 1000.0
+}
+
+fn sane(seconds: f64) -> Duration {
+    let span = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    if span > limits::RETRY_HINT_MAX { limits::RETRY_HINT_ABSURD } else { span }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderName;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_796_025_600_000); // 2026-11-30T08:00:00Z
+
+    fn check(headers: &[(&'static str, &str)], expected_s: Option<f64>) {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(HeaderName::from_static(name), value.parse().unwrap());
+        }
+        assert_eq!(retry_hint(&map, NOW).map(|span| span.as_secs_f64()), expected_s, "{headers:?}");
+    }
+
+    #[test]
+    fn seconds_whole_and_broken() {
+        check(&[("retry-after", "90")], Some(90.0));
+        check(&[("retry-after", " 0.5 ")], Some(0.5));
+    }
+
+    #[test]
+    fn a_date_against_the_clock_of_the_server() {
+        check(&[("retry-after", "Mon, 30 Nov 2026 08:02:00 GMT")], Some(120.0));
+        let date = ("date", "Mon, 30 Nov 2026 08:01:30 GMT");
+        check(&[("retry-after", "Mon, 30 Nov 2026 08:02:00 GMT"), date], Some(30.0));
+    }
+
+    #[test]
+    fn absurd_hints_are_an_hour() {
+        for text in ["-5", "86401", "1e300", "NaN", "inf", "Thu, 01 Jan 1970 00:00:00 GMT"] {
+            check(&[("retry-after", text)], Some(3600.0));
+        }
+    }
+
+    #[test]
+    fn nonsense_is_no_hint() {
+        check(&[("retry-after", "soon")], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn a_used_up_allowance_in_three_units() {
+        let used_up = ("x-ratelimit-remaining", "0");
+        check(&[used_up, ("x-ratelimit-reset", "1796025660")], Some(60.0));
+        check(&[used_up, ("x-ratelimit-reset", "1796025660000")], Some(60.0));
+        check(&[used_up, ("x-ratelimit-reset", "60")], Some(60.0));
+        check(&[("x-ratelimit-remaining", "7"), ("x-ratelimit-reset", "60")], None);
+    }
+}

@@ -1,0 +1,73 @@
+//! What the compiler knows of platforms and engines: plain views, filled from the catalog, so that this room needs
+//! none of their types.
+
+use super::schema::{KeyProblem, KeySpec};
+use super::value::Settings;
+
+/// Everything that units can name.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    /// Platforms of connectors.
+    pub platforms: Vec<PlatformView>,
+    /// Engines.
+    pub engines: Vec<EngineView>,
+    /// The unit files in the binary.
+    pub shipped: &'static [ShippedUnit],
+}
+
+/// A platform as the compiler sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct PlatformView {
+    /// The word in `[connector] platform`, and the name of its own table.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Keys of its own table.
+    pub keys: &'static [KeySpec],
+    /// Shortest sensible time between two polls, seconds.
+    pub every_min_s: u64,
+    /// The default of `[schedule] every`, seconds.
+    pub every_default_s: u64,
+    /// Can deliver replies.
+    pub replies: bool,
+    /// Checks that go over single keys. Pure.
+    pub check: fn(&Settings) -> Vec<KeyProblem>,
+}
+
+/// An engine as the compiler sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineView {
+    /// The word in `[engine] engine`, and the name of its own table.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Keys of its own table.
+    pub keys: &'static [KeySpec],
+    /// Checks that go over single keys. Pure.
+    pub check: fn(&Settings) -> Vec<KeyProblem>,
+    /// Stays on this machine with these settings. Pure.
+    pub is_local: fn(&Settings) -> bool,
+}
+
+/// A unit file in the binary.
+#[derive(Clone, Copy, Debug)]
+pub struct ShippedUnit {
+    /// `imap.connector.toml`.
+    pub file: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl Registry {
+    /// A platform by its word.
+    #[must_use]
+    pub fn platform(&self, name: &str) -> Option<&PlatformView> {
+        self.platforms.iter().find(|view| view.name == name)
+    }
+
+    /// An engine by its word.
+    #[must_use]
+    pub fn engine(&self, name: &str) -> Option<&EngineView> {
+        self.engines.iter().find(|view| view.name == name)
+    }
+}

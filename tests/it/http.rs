@@ -1,0 +1,237 @@
+//! The HTTP room against a scripted server: which errors are definite, where credentials go, what is bounded.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use workagent::http::{Credentials, HttpRequest, HttpResponse, HttpRoom, timed_out};
+use workagent::model::class::{ErrorClass, PortError, chain};
+use workagent::model::time::Timestamp;
+use workagent::secret::SecretValue;
+
+use crate::support::http::{Answer, HttpServer};
+
+const NOW: Timestamp = Timestamp(1_796_025_600_000);
+
+fn get(url: &str) -> HttpRequest {
+    HttpRequest::get(url.parse().unwrap())
+}
+
+fn post(url: &str) -> HttpRequest {
+    HttpRequest::post_json(url.parse().unwrap(), &serde_json::json!({ "body": "Thank you." }))
+}
+
+fn bearer() -> Option<Credentials> {
+    Some(Credentials::Bearer(SecretValue::new("CANARY-token-1".into())))
+}
+
+async fn send(request: HttpRequest) -> Result<HttpResponse, PortError> {
+    HttpRoom::default().send(request).await
+}
+
+/// A port where nobody listens.
+fn closed_port() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}/", listener.local_addr().unwrap())
+}
+
+#[tokio::test]
+async fn says_who_we_are() {
+    let server = HttpServer::start([Answer::ok("hello")]);
+    let response = send(get(&server.url("/"))).await.unwrap();
+    assert_eq!(response.body, b"hello");
+    let expected = format!("workagent/{}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(server.seen()[0].header("user-agent"), Some(expected.as_str()));
+}
+
+#[tokio::test]
+async fn a_write_that_never_left_is_a_definite_failure() {
+    let error = send(post(&closed_port())).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::NETWORK);
+    assert!(chain(&error).contains("cannot connect: Connection refused"), "{}", chain(&error));
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_exist_is_a_definite_failure() {
+    let error = send(post("http://nobody.invalid/")).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::NETWORK, "{}", chain(&error));
+}
+
+#[tokio::test]
+async fn no_tls_on_the_other_side_is_a_definite_failure() {
+    let server = HttpServer::start([Answer::ok("")]);
+    let error = send(post(&server.url("/").replace("http:", "https:"))).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::NETWORK);
+}
+
+#[tokio::test]
+async fn a_write_whose_answer_was_lost_is_uncertain_and_not_repeated() {
+    for answer in [Answer::cut_before_body(), Answer::cut_after_body(), Answer::ok("{}").cut_in_answer()] {
+        let server = HttpServer::start([answer]);
+        let error = send(post(&server.url("/"))).await.unwrap_err();
+        assert_eq!(error.class, ErrorClass::Uncertain, "{}", chain(&error));
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_read_whose_answer_was_lost_may_be_tried_again() {
+    for answer in [Answer::cut_after_body(), Answer::ok("{}").cut_in_answer()] {
+        let server = HttpServer::start([answer]);
+        assert_eq!(send(get(&server.url("/"))).await.unwrap_err().class, ErrorClass::NETWORK);
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_late_answer_to_a_write_is_uncertain() {
+    let server = HttpServer::start([Answer::ok("{}").late()]);
+    let error = send(post(&server.url("/")).total(Duration::from_millis(100))).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Uncertain);
+    assert!(timed_out(&error));
+}
+
+#[tokio::test]
+async fn an_error_status_is_an_answer_and_its_class_depends_on_the_request() {
+    let server = HttpServer::always(Answer::new(500, "oops"));
+    assert_eq!(send(get(&server.url("/"))).await.unwrap().status, 500);
+    let read = send(get(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap_err();
+    let write = send(post(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap_err();
+    assert_eq!((read.class, write.class), (ErrorClass::NETWORK, ErrorClass::Uncertain));
+}
+
+#[tokio::test]
+async fn refused_before_it_was_taken_says_when_to_come_back() {
+    let server = HttpServer::start([Answer::new(503, "").header("Retry-After", "2")]);
+    let error = send(post(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap_err();
+    assert_eq!(error.class, ErrorClass::RateLimited { until: NOW.plus(Duration::from_secs(2)) });
+}
+
+#[tokio::test]
+async fn a_web_page_is_not_json() {
+    let page = Answer::ok("<html>please log in</html>").header("Content-Type", "text/html; charset=utf-8");
+    let server = HttpServer::always(page);
+    let read = send(get(&server.url("/"))).await.unwrap().json::<serde_json::Value>().unwrap_err();
+    let write = send(post(&server.url("/"))).await.unwrap().json::<serde_json::Value>().unwrap_err();
+    assert_eq!((read.class, write.class), (ErrorClass::NETWORK, ErrorClass::Uncertain));
+}
+
+#[tokio::test]
+async fn follows_redirects_of_a_read_and_knows_the_lasting_ones() {
+    let server = HttpServer::start([
+        Answer::new(301, "").header("Location", "/new"),
+        Answer::new(302, "").header("Location", "/today"),
+        Answer::ok("here"),
+    ]);
+    let response = send(get(&server.url("/old")).credentials(bearer())).await.unwrap();
+    assert_eq!(response.final_url.path(), "/today");
+    assert_eq!(response.moved_to.unwrap().path(), "/new");
+    assert!(server.seen().iter().all(|seen| seen.header("authorization") == Some("Bearer CANARY-token-1")));
+}
+
+#[tokio::test]
+async fn credentials_do_not_cross_an_origin_and_do_not_come_back() {
+    let home = HttpServer::start([]);
+    let other = HttpServer::start([]);
+    for credentials in [
+        bearer(),
+        Some(Credentials::Basic { user: "me".into(), password: SecretValue::new("CANARY".into()) }),
+        Some(Credentials::Header("private-token".parse().unwrap(), SecretValue::new("CANARY".into()))),
+    ] {
+        home.push(Answer::new(302, "").header("Location", &other.url("/away")));
+        home.push(Answer::ok("done"));
+        other.push(Answer::new(302, "").header("Location", &home.url("/back")));
+        assert_eq!(send(get(&home.url("/")).credentials(credentials)).await.unwrap().body, b"done");
+    }
+    let shown = |seen: crate::support::http::Seen| {
+        let given = seen.header("authorization").or(seen.header("private-token")).is_some();
+        format!("{} {given}", seen.target)
+    };
+    assert_eq!(home.seen().into_iter().map(shown).collect::<Vec<_>>(), ["/ true", "/back false"].repeat(3));
+    assert_eq!(other.seen().into_iter().map(shown).collect::<Vec<_>>(), ["/away false"; 3]);
+}
+
+#[tokio::test]
+async fn a_write_is_never_redirected() {
+    let server = HttpServer::start([Answer::new(307, "").header("Location", "/elsewhere")]);
+    let error = send(post(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap_err();
+    assert_eq!(error.class, ErrorClass::Config);
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_redirect_loop_ends() {
+    let server = HttpServer::always(Answer::new(301, "").header("Location", "/again?key=CANARY"));
+    let error = send(get(&server.url("/"))).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::NETWORK);
+    assert_eq!(server.seen().len(), 6);
+    assert!(!chain(&error).contains("CANARY"), "{}", chain(&error));
+}
+
+#[tokio::test]
+async fn redirects_out_of_http_are_refused() {
+    for target in ["file:///etc/passwd", "gopher://127.0.0.1/", "http://"] {
+        let server = HttpServer::start([Answer::new(302, "").header("Location", target)]);
+        let error = send(get(&server.url("/"))).await.unwrap_err();
+        assert!(chain(&error).contains("the server redirects to something"), "{}", chain(&error));
+    }
+}
+
+#[tokio::test]
+async fn a_credential_is_not_sent_in_the_clear() {
+    let error = send(get("http://192.0.2.1/").credentials(bearer())).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Config);
+}
+
+#[tokio::test]
+async fn the_cap_counts_what_a_zip_bomb_becomes() {
+    // 2 MB of zeros in some 2 kB.
+    let bomb = std::fs::read("tests/fixtures/http/zeros.gz").unwrap();
+    assert!(bomb.len() < 4096);
+    let server = HttpServer::always(Answer::ok(bomb).header("Content-Encoding", "gzip"));
+    let error = send(get(&server.url("/")).body_bytes_max(1 << 20)).await.unwrap_err();
+    assert!(chain(&error).contains("larger than 1 MB"), "{}", chain(&error));
+    assert_eq!(send(get(&server.url("/")).body_bytes_max(4 << 20)).await.unwrap().body.len(), 2_000_000);
+}
+
+#[tokio::test]
+async fn errors_show_no_key() {
+    let url = closed_port().replace("http://", "http://me:CANARY@") + "feed?key=CANARY";
+    let error = send(get(&url)).await.unwrap_err();
+    assert!(!chain(&error).contains("CANARY") && !format!("{error:?}").contains("CANARY"), "{error:?}");
+    let server = HttpServer::always(Answer::new(410, "you sent key=CANARY"));
+    let error = send(get(&server.url("/f?key=CANARY"))).await.unwrap().into_ok(NOW).unwrap_err();
+    assert!(!format!("{error:?}").contains("CANARY"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_stream_gives_pieces_as_they_come() {
+    let server = HttpServer::start([Answer::ok("onetwo").pieces(3)]);
+    let room = HttpRoom::default();
+    let mut stream = room.stream(post(&server.url("/")).reading(), Duration::from_secs(30)).await.unwrap();
+    assert_eq!(stream.status, 200);
+    assert_eq!(stream.body.next().await.unwrap().unwrap(), "one");
+    server.release();
+    assert_eq!(stream.body.next().await.unwrap().unwrap(), "two");
+    assert!(stream.body.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_silent_stream_ends_in_an_error() {
+    let server = HttpServer::start([Answer::ok("onetwo").pieces(3)]);
+    let room = HttpRoom::default();
+    let mut stream = room.stream(post(&server.url("/")).reading(), Duration::from_millis(100)).await.unwrap();
+    assert_eq!(stream.body.next().await.unwrap().unwrap(), "one");
+    let error = stream.body.next().await.unwrap().unwrap_err();
+    assert!(timed_out(&error));
+    assert!(stream.body.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_stream_is_bounded() {
+    let server = HttpServer::start([Answer::ok(vec![b'x'; 5000])]);
+    let room = HttpRoom::default();
+    let request = post(&server.url("/")).reading().body_bytes_max(1000);
+    let stream = room.stream(request, Duration::from_secs(30)).await.unwrap();
+    let pieces = stream.body.collect::<Vec<_>>().await;
+    assert!(pieces.last().unwrap().is_err());
+}

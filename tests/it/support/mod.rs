@@ -1,0 +1,3 @@
+//! Doubles of the outside world.
+
+pub mod http;

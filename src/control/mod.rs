@@ -1,3 +1,4 @@
 //! The control API: HTTP and JSON over a Unix socket that only its owner can reach.
 
+pub mod api;
 pub mod wire;

@@ -459,6 +459,14 @@ impl Store {
     pub async fn draft(&self, id: DraftId) -> Result<Draft> {
         todo!()
     }
+    /// The engine's remarks on a draft.
+    pub async fn draft_remarks(&self, id: DraftId) -> Result<Vec<String>> {
+        todo!()
+    }
+    /// Why a case went to its engine, as ingest recorded it.
+    pub async fn case_route(&self, case: CaseId) -> Result<Option<String>> {
+        todo!()
+    }
     /// Another text; `hash` is of the version the person saw. Gives the new version.
     pub async fn edit_draft(&self, id: DraftId, hash: &str, body: String) -> Result<Draft> {
         todo!()

@@ -18,3 +18,4 @@ pub mod run;
 pub mod secret_ref;
 pub mod text;
 pub mod time;
+pub mod token_shape;

@@ -1,9 +1,11 @@
 //! The only home of secret values: the value type, the store trait, backends, the scrubber.
 
+pub mod scrub;
 pub mod value;
 
 use futures_util::future::BoxFuture;
 
+pub use scrub::Scrubber;
 pub use value::SecretValue;
 
 use crate::model::secret_ref::SecretRef;

@@ -249,6 +249,19 @@ impl ListQuery {
     /// Rows at most.
     const LIMIT_MAX: usize = 10_000;
 
+    /// The request's path with its query.
+    #[must_use]
+    pub fn path(&self, base: &str) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        if let Some(state) = &self.state {
+            query.append_pair("state", state);
+        }
+        if let Some(limit) = self.limit {
+            query.append_pair("limit", &limit.to_string());
+        }
+        format!("{base}?{}", query.finish())
+    }
+
     /// The number of rows asked for, within bounds.
     #[must_use]
     pub fn limit(&self) -> usize {

@@ -1,4 +1,5 @@
 //! The process: paths, the instance lock, logging, signals, the service manager, exit codes.
 
+pub mod assembly;
 pub mod exit;
 pub mod paths;

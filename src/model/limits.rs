@@ -35,6 +35,36 @@ pub const DRAFT_BYTES_MAX: usize = 256 * 1024;
 /// A whole mail fetched into memory.
 pub const MAIL_BYTES_MAX: usize = 32 * 1024 * 1024;
 
+/// A mail up to this size is fetched whole; text stands in front of attachments, so of a larger one the beginning does.
+pub const MAIL_WHOLE_BYTES_MAX: u32 = 1024 * 1024;
+
+/// The beginning of a larger mail: four times the text that is kept, for headers, encodings and HTML.
+pub const MAIL_PART_BYTES: u32 = 256 * 1024;
+
+/// Mail fetched for one page, as announced by the server: what a page may hold in memory.
+pub const MAIL_PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// Mails asked for in one FETCH; servers with MESSAGELIMIT (RFC 9738) refuse more.
+pub const IMAP_BATCH_LEN_MAX: usize = 50;
+
+/// Message numbers listed at once far from the end of a mailbox; nearer, all new mail is listed in one answer.
+pub const IMAP_WINDOW_LEN: u32 = 1000;
+
+/// An answer of an IMAP server that holds no mail: 10,000 mailboxes in a list.
+pub const IMAP_ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A list of flags, dates and sizes: a window of 100,000 mails.
+pub const IMAP_HEADS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// IDLE is begun anew this often: NATs forget silent connections, some servers end them after ten minutes.
+pub const IMAP_IDLE: Duration = Duration::from_secs(9 * 60);
+
+/// All that a submission server may say about one mail.
+pub const SMTP_ANSWERS_BYTES_MAX: u64 = 256 * 1024;
+
+/// A sent mail that is not in its mailbox after so long will hardly come; servers store copies with delay.
+pub const SENT_COPY_DELAY: Duration = Duration::from_secs(120);
+
 /// A file of extra CA certificates; the system's whole collection is a quarter of it.
 pub const CA_FILE_BYTES_MAX: u64 = 1024 * 1024;
 

@@ -2,6 +2,7 @@
 //! to [`Item`](crate::model::item::Item)s, and a way to deliver.
 
 pub mod hygiene;
+pub mod imap;
 pub mod mail;
 
 use std::path::PathBuf;

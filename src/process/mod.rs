@@ -1,4 +1,16 @@
 //! The only home of child processes: spawn, environment, output caps, tree kill, orphan reaping.
+//!
+//! Linux finds and ends the whole tree of a child (see `tree`). Elsewhere only its process group is ended and nothing
+//! is reaped at start: a helper that leaves the group survives there.
+
+pub mod env;
+mod exit;
+mod lines;
+pub mod lookup;
+mod notes;
+mod run;
+mod spawn;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,7 +36,7 @@ pub struct ChildSpec {
     pub program: OsString,
     /// Arguments: never a secret, never foreign text.
     pub args: Vec<OsString>,
-    /// The whole environment (see [`env`](ProcessRoom)); nothing is inherited.
+    /// The whole environment (see [`env::build`]); nothing is inherited but a mark, `WORKAGENT_RUN`.
     pub env: ChildEnv,
     /// Working directory.
     pub cwd: PathBuf,
@@ -111,16 +123,16 @@ impl ProcessRoom {
     /// `Config` if it cannot be started (not found, not executable), naming the PATH that was searched.
     pub async fn run(
         &self,
-        _spec: ChildSpec,
-        _cancel: &CancellationToken,
-        _on_line: &mut (dyn FnMut(&[u8]) + Send),
+        spec: ChildSpec,
+        cancel: &CancellationToken,
+        on_line: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<ChildReport, PortError> {
-        todo!("process room: {}", self.notes_dir.display())
+        run::run(self, spec, cancel, on_line).await
     }
 
     /// Ends what a killed daemon left behind (same pid and same start time only), and removes its notes.
     /// Returns how many processes were ended.
     pub async fn reap_orphans(&self) -> u32 {
-        todo!()
+        notes::reap(&self.notes_dir).await
     }
 }

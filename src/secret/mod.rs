@@ -1,11 +1,17 @@
 //! The only home of secret values: the value type, the store trait, backends, the scrubber.
 
+pub mod age_file;
+pub mod name;
+pub mod random;
 pub mod scrub;
+pub mod secrets;
 pub mod value;
 
 use futures_util::future::BoxFuture;
 
+pub use age_file::AgeFile;
 pub use scrub::Scrubber;
+pub use secrets::Secrets;
 pub use value::SecretValue;
 
 use crate::model::secret_ref::SecretRef;
@@ -25,6 +31,40 @@ pub enum SecretError {
         /// For people; never a value.
         why: String,
     },
+}
+
+/// Why a secret could not be stored.
+#[derive(Debug, thiserror::Error)]
+pub enum SetError {
+    /// A bad name, an empty or oversized value.
+    #[error("{why}")]
+    Refused {
+        /// For people; never a value.
+        why: String,
+    },
+    /// The store itself; it is as it was.
+    #[error(transparent)]
+    Store(#[from] SecretError),
+}
+
+impl SecretError {
+    /// The next thing to type.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Missing { name } => match name.strip_prefix('$') {
+                Some(variable) => format!("set {variable} in the environment of the daemon and restart it"),
+                None => format!(
+                    "store it with `workagent secret set {name}`, or let the unit take it from the daemon's \
+                     environment: {{ env = \"NAME\" }}"
+                ),
+            },
+            Self::Unavailable { .. } => "secrets can come from the key file, from a passphrase \
+                 (WORKAGENT_SECRETS_PASSPHRASE_FILE, or a service credential `workagent.passphrase`), or from the \
+                 daemon's environment: { env = \"NAME\" }"
+                .to_owned(),
+        }
+    }
 }
 
 /// Where secret values come from. Values are read at use, so a changed secret is picked up without a reload.

@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
 mod http;
+mod process;
 mod support;

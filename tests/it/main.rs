@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
 
 mod http;
+mod mail;
 mod process;
 mod support;

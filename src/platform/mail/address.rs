@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use lettre::Address;
+
 /// The user's own addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnAddresses(BTreeSet<String>);
@@ -19,6 +21,29 @@ impl OwnAddresses {
     }
 }
 
+/// An address that a mail can be sent to: ASCII, with a host part, and nothing in it that a header or an SMTP command
+/// could stumble over.
+#[must_use]
+pub fn is_usable(address: &str) -> bool {
+    address.is_ascii() && address.parse::<Address>().is_ok()
+}
+
+/// The part behind the `@`, lower case; empty if there is none.
+#[must_use]
+pub fn domain(address: &str) -> String {
+    address.rsplit_once('@').map_or_else(String::new, |(_, domain)| domain.to_ascii_lowercase())
+}
+
+/// A sender whose box nobody reads, by the name in front of the `@`.
+#[must_use]
+pub fn is_unread_box(address: &str) -> bool {
+    let local = address.rsplit_once('@').map_or(address, |(local, _)| local);
+    let base = local.split('+').next().unwrap_or(local);
+    let bare = base.to_ascii_lowercase().replace(['-', '_', '.'], "");
+    ["noreply", "donotreply", "dontreply"].iter().any(|name| bare.starts_with(name) || bare.ends_with(name))
+        || matches!(bare.as_str(), "mailerdaemon" | "bounce" | "bounces" | "nepasrepondre" | "keineantwort")
+}
+
 /// An address without case and without a `+tag`.
 fn comparable(address: &str) -> String {
     let lower = address.trim().to_ascii_lowercase();
@@ -28,5 +53,46 @@ fn comparable(address: &str) -> String {
             _ => lower,
         },
         None => lower,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_addresses_are_known_in_any_case_and_with_tags() {
+        let own = OwnAddresses::new(["Me@Example.org", " second@example.net"]);
+        for address in ["me@example.org", "ME+work@example.ORG", "second@example.net"] {
+            assert!(own.contains(address), "{address}");
+        }
+        for address in ["me@example.net", "some@example.org", "", "+@example.org", "me"] {
+            assert!(!own.contains(address), "{address}");
+        }
+    }
+
+    #[test]
+    fn usable_addresses() {
+        for address in ["pat@example.org", "a.b+c@x", "o'neil@example.org", "pat@[127.0.0.1]"] {
+            assert!(is_usable(address), "{address}");
+        }
+        let line_break = "a@example.org\r\nBcc: x@example.org";
+        for address in
+            ["", "@@", "q2", "a@", "@x", "a b@x", "<a@x>", "jörg@example.org", "a@x,b@x", line_break]
+        {
+            assert!(!is_usable(address), "{address}");
+        }
+    }
+
+    #[test]
+    fn boxes_that_nobody_reads() {
+        for address in
+            ["no-reply@x", "NoReply@x", "do_not_reply+7@x", "comments-noreply@x", "MAILER-DAEMON@x"]
+        {
+            assert!(is_unread_box(address), "{address}");
+        }
+        for address in ["pat@x", "reply@x", "noreen@x", "bouncer@x"] {
+            assert!(!is_unread_box(address), "{address}");
+        }
     }
 }

@@ -2,6 +2,11 @@
 //! answers to bytes. Pure: no file, no network, no clock.
 
 pub mod address;
+mod body;
 pub mod compose;
+mod defuse;
+mod disposition;
+mod identity;
 pub mod map;
+mod parse;
 pub mod reply;

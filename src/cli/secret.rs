@@ -50,8 +50,12 @@ pub fn command(args: SecretArgs, context: &mut Context<'_>) -> Result<u8, CliErr
             let value = ask(&name)?;
             let outcome = secrets.file().set(&name, &value, now).map_err(set_error)?;
             writeln!(context.out, "stored {name} in {}", secrets.file().describe())?;
-            for note in outcome.notes() {
-                writeln!(context.out, "note: {note}")?;
+            if let Some(path) = outcome.key_made {
+                let path = path.display();
+                writeln!(context.out, "note: made the key {path}; keep a copy of it apart from the secrets")?;
+            }
+            if !outcome.masked {
+                writeln!(context.out, "note: the value is too short to be masked in logs")?;
             }
         }
         SecretCommand::List => {

@@ -15,7 +15,8 @@ pub struct Catalog {
 }
 
 /// The catalog of this build.
-pub static CATALOG: Catalog = Catalog { platforms: &[&crate::platform::imap::SPEC], engines: &[] };
+pub static CATALOG: Catalog =
+    Catalog { platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC], engines: &[] };
 
 impl Catalog {
     /// A platform by its word.

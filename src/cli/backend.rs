@@ -9,8 +9,10 @@ use super::context::Context;
 use super::error::CliError;
 use crate::control::api;
 use crate::control::client::{Client, ClientError};
+use crate::control::wire::Hello;
 use crate::daemon::assembly::{self, Assembly, AssemblyError};
 use crate::daemon::exit;
+use crate::daemon::lock::{InstanceLock, LockError};
 use crate::secret::scrub::Scrubber;
 use crate::store::StoreError;
 
@@ -29,8 +31,8 @@ impl Backend {
     /// The socket is there but cannot be used, or the state cannot be opened.
     pub async fn connect(context: &Context<'_>) -> Result<Self, CliError> {
         let paths = context.paths()?;
-        let client = Client::new(&paths.socket);
-        match client.hello().await {
+        let client = Client::new(InstanceLock::socket(&paths));
+        match client.get::<Hello>("/v1/hello").await {
             Ok(_) => return Ok(Self::Daemon(client)),
             Err(ClientError::NotRunning { .. }) => {}
             Err(error) => return Err(client_error(error)),
@@ -46,7 +48,8 @@ impl Backend {
         };
         let assembly = Assembly::open(options).await.map_err(assembly_error)?;
         let router: Router = api::router(assembly.api_state());
-        Ok(Self::Here(Client::in_process(router), Box::new(assembly)))
+        let client = Client::in_process(router, assembly.scrubber.clone());
+        Ok(Self::Here(client, Box::new(assembly)))
     }
 
     fn client(&self) -> &Client {
@@ -85,7 +88,13 @@ impl Backend {
 
 /// An error of the client, with the exit code of its kind.
 pub fn client_error(error: ClientError) -> CliError {
-    let code = error.exit_code();
+    let code = match &error {
+        ClientError::NotRunning { .. } => exit::NOT_RUNNING,
+        ClientError::NotAllowed { .. } => exit::NOT_ALLOWED,
+        ClientError::WireMismatch { .. } => exit::WIRE,
+        ClientError::Refused { error, .. } if error.class == "usage" => exit::USAGE,
+        ClientError::Refused { .. } | ClientError::TimedOut { .. } | ClientError::Broken { .. } => exit::FAILURE,
+    };
     let hint = error.hint();
     CliError { code, hint, ..CliError::doing("ask the daemon", &error) }
 }
@@ -93,7 +102,7 @@ pub fn client_error(error: ClientError) -> CliError {
 /// An error of the assembly, with the exit code of its kind.
 pub fn assembly_error(error: AssemblyError) -> CliError {
     let (code, hint) = match &error {
-        AssemblyError::Paths(_) => (exit::NOT_ALLOWED, None),
+        AssemblyError::Lock(LockError::Paths(_)) => (exit::NOT_ALLOWED, None),
         AssemblyError::Lock(_) => (exit::HELD, Some("stop it first, or use --state-dir for another state")),
         AssemblyError::DaemonUnit(_) => (exit::CONFIG, Some("workagent validate shows the place")),
         AssemblyError::Store(StoreError::Newer { .. }) => {

@@ -66,7 +66,7 @@ pub async fn command(args: DemoArgs, context: &mut Context<'_>) -> Result<u8, Cl
     done(context, paint, &format!("compiled {units} unit files, {errors} errors: plan {}", short(&assembly.compiled.plan.hash)))?;
 
     let store = assembly.store.clone();
-    let backend = Backend::Daemon(Client::in_process(api::router(assembly.api_state())));
+    let backend = Backend::Daemon(Client::in_process(api::router(assembly.api_state()), assembly.scrubber.clone()));
     let running = RunningBundle::start(assembly.bundle);
     let outcome = story(args.yes, &scene, context, &backend, &store, paint).await;
     running.stop(STOP_MAX, &CancellationToken::new()).await;

@@ -13,12 +13,12 @@ use axum::Json;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 
-use super::wire::{ApiError, Hello, Mode};
+use super::server::Fault;
+use super::wire::{Hello, Mode};
 use crate::model::class::chain;
 use crate::model::time::{Clock, Timestamp};
 use crate::runtime::RuntimeRecord;
@@ -57,7 +57,7 @@ pub struct ApiState {
 }
 
 type Shared = State<Arc<ApiState>>;
-type Reply<T> = Result<Json<T>, Refusal>;
+type Reply<T> = Result<Json<T>, Fault>;
 
 /// All routes.
 pub fn router(state: ApiState) -> Router {
@@ -108,63 +108,30 @@ async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
             kick.notify_one();
             Ok(Json(()))
         }
-        None => Err(Refusal::not_found(format!("there is no running unit {unit}"))),
+        None => Err(Fault::not_found(format!("there is no running unit {unit}"))),
     }
 }
 
-/// An error on its way to the wire.
-pub(crate) struct Refusal {
-    status: StatusCode,
-    error: ApiError,
-}
-
-impl Refusal {
-    fn new(status: StatusCode, class: &str, message: String) -> Self {
-        Self { status, error: ApiError { class: class.to_owned(), message, hint: None } }
-    }
-
-    fn not_found(message: String) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not-found", message)
-    }
-
-    fn usage(message: String) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "usage", message)
-    }
-
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.error.hint = Some(hint.into());
-        self
-    }
-}
-
-impl From<StoreError> for Refusal {
+impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         match &error {
             StoreError::NotFound { .. } => Self::not_found(error.to_string()),
-            StoreError::Refused { .. } | StoreError::LeaseLost(_) => {
-                Self::new(StatusCode::CONFLICT, "refused", error.to_string())
-            }
+            StoreError::Refused { .. } | StoreError::LeaseLost(_) => Self::refused(error.to_string()),
             _ => Self::new(StatusCode::SERVICE_UNAVAILABLE, "network", chain(&error)),
         }
     }
 }
 
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        (self.status, Json(self.error)).into_response()
-    }
-}
-
 /// An id from a path.
-fn id<T: std::str::FromStr<Err = crate::model::ids::BadId>>(text: &str) -> Result<T, Refusal> {
-    text.parse().map_err(|error: crate::model::ids::BadId| Refusal::usage(error.to_string()))
+fn id<T: std::str::FromStr<Err = crate::model::ids::BadId>>(text: &str) -> Result<T, Fault> {
+    text.parse().map_err(|error: crate::model::ids::BadId| Fault::usage(error.to_string()))
 }
 
 /// A state word from a query.
-fn state_word<T: DeserializeOwned>(word: Option<&str>) -> Result<Option<T>, Refusal> {
+fn state_word<T: DeserializeOwned>(word: Option<&str>) -> Result<Option<T>, Fault> {
     let Some(word) = word else { return Ok(None) };
     match serde_json::from_value(serde_json::Value::String(word.to_owned())) {
         Ok(state) => Ok(Some(state)),
-        Err(_) => Err(Refusal::usage(format!("`{word}` is not a state"))),
+        Err(_) => Err(Fault::usage(format!("`{word}` is not a state"))),
     }
 }

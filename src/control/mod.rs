@@ -1,4 +1,8 @@
 //! The control API: HTTP and JSON over a Unix socket that only its owner can reach.
 
 pub mod api;
+pub mod client;
+mod finish;
+pub mod listener;
+pub mod server;
 pub mod wire;

@@ -12,8 +12,7 @@ use crate::model::environment::Environment;
 use crate::model::limits;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
-use crate::secret::SecretStore;
-use crate::secret::scrub::Scrubber;
+use crate::secret::Scrubber;
 use crate::secret::secrets::Secrets;
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
 use crate::unit::compile::{CompileEnv, Compiled, compile};
@@ -22,7 +21,7 @@ use crate::unit::plan::Off;
 use crate::unit::search::SearchPath;
 
 use super::lock::{InstanceLock, LockError};
-use super::paths::{Paths, PathsError};
+use super::paths::Paths;
 
 /// What to assemble from.
 pub struct Options {
@@ -41,9 +40,6 @@ pub struct Options {
 /// Why nothing could be assembled.
 #[derive(Debug, thiserror::Error)]
 pub enum AssemblyError {
-    /// The directories.
-    #[error("prepare the directories")]
-    Paths(#[from] PathsError),
     /// Another instance.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -91,16 +87,16 @@ impl Assembly {
     /// See [`AssemblyError`]. Nothing is changed when the lock is held by another instance.
     pub async fn open(options: Options) -> Result<Self, AssemblyError> {
         let Options { environment, paths, compiled, clock, scrubber } = options;
-        paths.make()?;
-        let lock = InstanceLock::take(&paths.state)?;
         if let Some(off) = &compiled.daemon_off {
             return Err(AssemblyError::DaemonUnit(off.clone()));
         }
         let daemon = Arc::clone(&compiled.plan.daemon);
-        let secrets: Arc<dyn SecretStore> =
-            Arc::new(Secrets::open(&paths, environment.clone(), scrubber.clone()));
+        let database = daemon.store_path.clone().unwrap_or_else(|| paths.database());
+        let lock = InstanceLock::acquire(&paths, &database, clock.now())?;
+        let (file, key) = (paths.secrets_file(), paths.secrets_key());
+        let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
         let store = Store::open(StoreOptions {
-            path: daemon.store_path.clone().unwrap_or_else(|| paths.database()),
+            path: database,
             normal: daemon.store_normal,
             clock: clock.clone(),
         })

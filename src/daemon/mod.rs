@@ -2,4 +2,7 @@
 
 pub mod assembly;
 pub mod exit;
+pub mod lock;
 pub mod paths;
+pub mod service_manager;
+pub mod signals;

@@ -1,5 +1,8 @@
 //! Engines: the closed set of executors, one file each, the prompt, the router.
 
+pub mod after;
+pub mod router;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::HttpRoom;
 use crate::model::class::PortError;
+use crate::model::environment::Environment;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunLimits};
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
@@ -29,6 +33,8 @@ pub struct EngineContext {
     pub http: HttpRoom,
     /// Child processes.
     pub process: ProcessRoom,
+    /// The daemon's environment, out of which that of children is made.
+    pub environment: Environment,
     /// Now.
     pub clock: Clock,
 }

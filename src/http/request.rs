@@ -143,6 +143,12 @@ impl HttpRequest {
         self
     }
 
+    /// Credentials would go with it.
+    #[must_use]
+    pub fn has_credentials(&self) -> bool {
+        self.credentials.is_some()
+    }
+
     /// What an error says was being done: `GET https://example.org/feed?key=…`.
     #[must_use]
     pub fn doing(&self) -> String {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::draft::Envelope;
+use super::limits;
+use super::text::cut;
 use super::time::Timestamp;
 
 /// One thing read from a connector: a mail, a feed entry, a file.
@@ -96,6 +98,20 @@ pub struct Cut {
     pub kept_bytes: u64,
     /// Bytes there were (a lower bound where the source does not say).
     pub total_bytes: u64,
+}
+
+impl Cut {
+    /// The text as far as an item may hold it, and how much that is if it is not all.
+    #[must_use]
+    pub fn to_fit(mut text: String) -> (String, Option<Self>) {
+        let total_bytes = text.len() as u64;
+        let kept = cut(&text, limits::ITEM_TEXT_BYTES_MAX).len();
+        if kept == text.len() {
+            return (text, None);
+        }
+        text.truncate(kept);
+        (text, Some(Self { kept_bytes: kept as u64, total_bytes }))
+    }
 }
 
 /// How an answer would travel.

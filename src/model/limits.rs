@@ -71,6 +71,18 @@ pub const CA_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// A feed document, after decompression.
 pub const FEED_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Items taken from one feed document, newest (first) kept: real feeds hold tens, archives some hundreds.
+pub const FEED_ITEMS_MAX: usize = 5000;
+
+/// Names of feed items remembered in the cursor to know a flood by; fits [`CURSOR_BYTES_MAX`] with room to spare.
+pub const FEED_NAMES_MAX: usize = 4000;
+
+/// Places of broken markup that are stepped over in one document; each may cost one reading of the rest.
+pub const FEED_TEARS_MAX: usize = 100;
+
+/// The root tag of a broken feed, repeated around each item that is read by itself.
+pub const FEED_ROOT_BYTES_MAX: usize = 4 * 1024;
+
 /// A JSON answer of an API, after decompression.
 pub const JSON_BYTES_MAX: usize = 16 * 1024 * 1024;
 

@@ -23,6 +23,8 @@ pub struct EngineRequest {
     pub instruction: String,
     /// The thread, oldest first; foreign text. The last one is to be answered.
     pub items: Vec<Item>,
+    /// How many items the case holds; when there are more than `items`, the oldest are left out.
+    pub items_total: u32,
     /// What a person said when rejecting an earlier draft, trusted.
     pub notes: Vec<String>,
 }

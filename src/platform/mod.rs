@@ -1,6 +1,7 @@
 //! Connectors: one folder a platform. Each has a spec (keys, documentation), a thin client, a pure map from the wire
 //! to [`Item`](crate::model::item::Item)s, and a way to deliver.
 
+pub mod feed;
 pub mod hygiene;
 pub mod imap;
 pub mod mail;
@@ -78,6 +79,8 @@ pub struct ConnectorContext {
     pub http: crate::http::HttpRoom,
     /// Children.
     pub process: crate::process::ProcessRoom,
+    /// The daemon's environment, out of which that of children is made.
+    pub environment: crate::model::environment::Environment,
 }
 
 /// One row of the catalog.

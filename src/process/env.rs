@@ -4,11 +4,12 @@
 //! something else changes who pays. So nothing is inherited by accident.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use super::{ChildEnv, EnvValue};
 use crate::model::class::{ErrorClass, PortError};
+use crate::model::environment::Environment;
 use crate::model::secret_ref::SecretRef;
 use crate::secret::{SecretError, SecretStore};
 use crate::unit::plan::EnvUnit;
@@ -69,30 +70,6 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// A locale in which programs write UTF-8, when the daemon has none.
 const DEFAULT_LANG: &str = "C.UTF-8";
 
-/// The daemon's environment, taken once at its start.
-#[derive(Clone, Debug, Default)]
-pub struct DaemonEnv(BTreeMap<OsString, OsString>);
-
-impl DaemonEnv {
-    /// Takes the environment of this process.
-    #[must_use]
-    pub fn capture() -> Self {
-        Self(std::env::vars_os().collect())
-    }
-
-    /// The value of a variable.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&OsStr> {
-        self.0.get(OsStr::new(name)).map(OsString::as_os_str)
-    }
-}
-
-impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for DaemonEnv {
-    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
-    }
-}
-
 /// Where a variable of a child comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
@@ -133,9 +110,9 @@ impl Origin {
 /// Each variable a child would get and where it comes from, without reading a secret. The same function decides for
 /// [`build`], so an explanation cannot differ from the truth. Units apply in order; within one: pass, set, unset.
 #[must_use]
-pub fn explain(base: &DaemonEnv, envs: &[Arc<EnvUnit>]) -> BTreeMap<String, Origin> {
+pub fn explain(base: &Environment, envs: &[Arc<EnvUnit>]) -> BTreeMap<String, Origin> {
     let mut origins = BTreeMap::new();
-    for name in base.0.keys().filter_map(|name| name.to_str()) {
+    for name in base.iter().filter_map(|(name, _)| name.to_str()) {
         if is_allowed(name) {
             origins.insert(name.to_owned(), Origin::Allowlist);
         }
@@ -145,7 +122,7 @@ pub fn explain(base: &DaemonEnv, envs: &[Arc<EnvUnit>]) -> BTreeMap<String, Orig
         origins.insert("LANG".to_owned(), Origin::Default(DEFAULT_LANG));
     }
     for unit in envs {
-        for name in unit.pass.iter().filter(|name| base.get(name).is_some()) {
+        for name in unit.pass.iter().filter(|name| base.get_os(name).is_some()) {
             origins.insert(name.clone(), Origin::Passed { unit: unit.name.clone() });
         }
         for (name, setting) in &unit.set {
@@ -164,14 +141,14 @@ pub fn explain(base: &DaemonEnv, envs: &[Arc<EnvUnit>]) -> BTreeMap<String, Orig
 /// # Errors
 /// `Auth` if a secret is missing, `Network` (try again) if the store cannot be opened now.
 pub async fn build(
-    base: &DaemonEnv,
+    base: &Environment,
     envs: &[Arc<EnvUnit>],
     secrets: &dyn SecretStore,
 ) -> Result<ChildEnv, PortError> {
     let mut vars = BTreeMap::new();
     for (name, origin) in explain(base, envs) {
         let value = match origin {
-            Origin::Allowlist | Origin::Passed { .. } => match base.get(&name) {
+            Origin::Allowlist | Origin::Passed { .. } => match base.get_os(&name) {
                 Some(value) => from_daemon(&name, value),
                 None => continue,
             },
@@ -242,8 +219,8 @@ mod tests {
         }
     }
 
-    fn hostile() -> DaemonEnv {
-        [
+    fn hostile() -> Environment {
+        Environment::of([
             ("HOME", "/home/me"),
             ("PATH", "/bin"),
             ("LC_TIME", "de_DE"),
@@ -264,9 +241,7 @@ mod tests {
             ("RUST_LOG", "trace"),
             ("WORKAGENT_UNIT_PATH", "/u"),
             ("NODE_OPTIONS", "--require=/x"),
-        ]
-        .into_iter()
-        .collect()
+        ])
     }
 
     fn unit(name: &str) -> EnvUnit {
@@ -325,7 +300,7 @@ mod tests {
 
     #[test]
     fn an_empty_daemon_environment_gets_defaults() {
-        let origins = explain(&DaemonEnv::default(), &[]);
+        let origins = explain(&Environment::default(), &[]);
         assert_eq!(origins["PATH"], Origin::Default(DEFAULT_PATH));
         assert_eq!(origins["LANG"], Origin::Default(DEFAULT_LANG));
     }

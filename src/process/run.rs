@@ -14,6 +14,7 @@ use super::tree::{TRACK_EVERY, Tree};
 use super::{ChildEnd, ChildLimits, ChildReport, ChildSpec, EnvValue, ProcessRoom, lookup, spawn};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
+use crate::secret::scrub::Scrubber;
 
 /// One read: larger than a pipe, so a flood costs few system calls.
 const READ_BYTES: usize = 128 * 1024;
@@ -125,17 +126,17 @@ fn natural_end(status: Option<std::process::ExitStatus>) -> ChildEnd {
 }
 
 /// A child that prints its own key in an error must not bring it into our records.
-fn mask(mut text: String, spec: &ChildSpec) -> String {
+fn mask(text: String, spec: &ChildSpec) -> String {
+    if text.is_empty() {
+        return text;
+    }
+    let scrubber = Scrubber::new();
     for value in spec.env.0.values() {
         if let EnvValue::Secret(secret) = value {
-            let secret = secret.expose_to_the_wire();
-            // Shorter ones would tear holes into ordinary words.
-            if secret.len() >= 6 && text.contains(secret) {
-                text = text.replace(secret, "(secret)");
-            }
+            scrubber.register(secret);
         }
     }
-    text
+    scrubber.scrub_owned(text)
 }
 
 /// What is heard from a child.

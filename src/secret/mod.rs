@@ -14,6 +14,7 @@ pub use scrub::Scrubber;
 pub use secrets::Secrets;
 pub use value::SecretValue;
 
+use crate::model::class::ErrorClass;
 use crate::model::secret_ref::SecretRef;
 
 /// Why a secret could not be had.
@@ -48,6 +49,15 @@ pub enum SetError {
 }
 
 impl SecretError {
+    /// A missing secret waits for the user; a store that cannot be opened now may be open later.
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Missing { .. } => ErrorClass::Auth,
+            Self::Unavailable { .. } => ErrorClass::NETWORK,
+        }
+    }
+
     /// The next thing to type.
     #[must_use]
     pub fn hint(&self) -> String {

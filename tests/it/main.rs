@@ -1,7 +1,9 @@
 //! The one integration binary. Every file in this folder is listed here; `files` fails if one is not.
 
-#![expect(clippy::unwrap_used, reason = "a test's helper fails the test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod control;
+mod feed;
 mod http;
 mod mail;
 mod process;

@@ -388,7 +388,7 @@ async fn neither_secrets_nor_the_prompt_in_any_command_line() {
 async fn stderr_is_shown_without_secrets_and_escapes() {
     let seen = Try::new("leaks-its-key").secret("KEY", "canary-0001").run().await;
     check(&seen, ChildEnd::Exited(4), &[]);
-    assert_eq!(seen.report.stderr_tail, "refused: (secret)\n");
+    assert_eq!(seen.report.stderr_tail, "refused: [masked]\n");
 }
 
 // What cannot be started.

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 
-use super::{Refusal, Reply, Shared, id, state_word};
+use super::{Fault, Reply, Shared, id, state_word};
 use crate::control::wire::{ListQuery, Reason};
 use crate::model::case::Case;
 use crate::model::ids::CaseId;
@@ -27,7 +27,7 @@ pub(super) async fn dismiss(
     State(state): Shared,
     Path(case): Path<String>,
     Json(reason): Json<Reason>,
-) -> Result<Json<()>, Refusal> {
+) -> Result<Json<()>, Fault> {
     state.store.dismiss_case(id(&case)?, &reason.reason).await?;
     Ok(Json(()))
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 
-use super::{ApiState, Refusal, Reply, Shared, id};
+use super::{ApiState, Fault, Reply, Shared, id};
 use crate::control::wire::{ApproveBody, Approved, DeferBody, EditBody, RejectBody, ReviewQuery, ReviewView};
 use crate::model::draft::Draft;
 use crate::model::ids::DraftId;
@@ -50,10 +50,10 @@ pub(super) async fn edit(
 ) -> Reply<Draft> {
     let clean = text::clean(&body.body);
     if clean.trim().is_empty() {
-        return Err(Refusal::usage("an empty reply cannot be sent: reject the draft instead".into()));
+        return Err(Fault::usage("an empty reply cannot be sent: reject the draft instead".into()));
     }
     if clean.len() > limits::DRAFT_BYTES_MAX {
-        return Err(Refusal::usage(format!("a reply may have {} bytes", limits::DRAFT_BYTES_MAX)));
+        return Err(Fault::usage(format!("a reply may have {} bytes", limits::DRAFT_BYTES_MAX)));
     }
     Ok(Json(state.store.edit_draft(id(&draft)?, &body.hash, clean).await?))
 }
@@ -68,7 +68,7 @@ pub(super) async fn approve(
         .desk
         .approve(draft, &body.hash, &body.by, body.stale_ok)
         .await
-        .map_err(|error| Refusal::from(error).hint(format!("look at it again: workagent review show {draft}")))?;
+        .map_err(|error| Fault::from(error).hint(format!("look at it again: workagent review show {draft}")))?;
     Ok(Json(Approved { action }))
 }
 

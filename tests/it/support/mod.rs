@@ -1,3 +1,4 @@
-//! Doubles of the outside world.
+//! Doubles of the outside world, and what tests of connectors need.
 
+pub mod connector;
 pub mod http;

@@ -94,6 +94,13 @@ impl RunningBundle {
         &self.kicks
     }
 
+    /// Tells whether every driver that was started still runs. For the service manager's watchdog.
+    pub fn pulse(&self) -> impl Fn() -> bool + Send + 'static {
+        let groups = [&self.intake, &self.workers, &self.outbound].map(|phase| phase.group.clone());
+        let started: usize = self.kicks.len();
+        move || groups.iter().map(Group::len).sum::<usize>() == started
+    }
+
     /// Stops in order. `drain`: how long running engines may go on; `hurry` shortens every wait.
     pub async fn stop(self, drain: Duration, hurry: &CancellationToken) -> StopOutcome {
         let mut cut = Vec::new();

@@ -68,7 +68,7 @@ pub struct Assembly {
     /// Now.
     pub clock: Clock,
     /// Nobody else works on this state while it is held.
-    _lock: InstanceLock,
+    pub lock: InstanceLock,
 }
 
 /// Loads and compiles the unit files; the same function for `validate` and the daemon.
@@ -127,7 +127,7 @@ impl Assembly {
             state_dir: paths.state.clone(),
         };
         let bundle = DaemonRuntimeBundle::build(Arc::new(compiled.plan.clone()), generation, deps);
-        Ok(Self { bundle, store, compiled, recovery, paths, scrubber, clock, _lock: lock })
+        Ok(Self { bundle, store, compiled, recovery, paths, scrubber, clock, lock })
     }
 
     /// What the control API works with when nothing is started.

@@ -4,5 +4,6 @@ pub mod assembly;
 pub mod exit;
 pub mod lock;
 pub mod paths;
+pub mod run;
 pub mod service_manager;
 pub mod signals;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::deps::BundleDeps;
-use crate::catalog;
+use crate::catalog::CATALOG;
 use crate::engine::{EngineContext, ExecutionEngine};
 use crate::model::class::{PortError, chain};
 use crate::model::time::Clock;
@@ -61,13 +61,8 @@ impl DaemonRuntimeBundle {
         let connectors = parts(&plan.connectors, "connector", |unit| build_connector(unit, context(unit)));
 
         tracing::debug!("building the engines");
-        let engine_context = EngineContext {
-            secrets: Arc::clone(&secrets),
-            http,
-            process,
-            environment,
-            clock: clock.clone(),
-        };
+        let engine_context =
+            EngineContext { secrets: Arc::clone(&secrets), http, process, environment, clock: clock.clone() };
         let engines = parts(&plan.engines, "engine", |unit| build_engine(unit, engine_context.clone()));
 
         tracing::debug!("building the sync loops");
@@ -190,16 +185,13 @@ fn parts<U, T>(
     units.iter().map(one).collect()
 }
 
-fn build_connector(
-    unit: &ConnectorUnit,
-    context: ConnectorContext,
-) -> Result<Arc<dyn Connector>, PortError> {
-    let spec = catalog::platform(&unit.platform).ok_or_else(|| unknown("platform", &unit.platform))?;
+fn build_connector(unit: &ConnectorUnit, context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
+    let spec = CATALOG.platform(&unit.platform).ok_or_else(|| unknown("platform", &unit.platform))?;
     (spec.build)(context)
 }
 
 fn build_engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngine>, PortError> {
-    let spec = catalog::engine(&unit.engine).ok_or_else(|| unknown("engine", &unit.engine))?;
+    let spec = CATALOG.engine(&unit.engine).ok_or_else(|| unknown("engine", &unit.engine))?;
     (spec.build)(unit, context).map(Arc::new)
 }
 

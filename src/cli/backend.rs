@@ -93,7 +93,9 @@ pub fn client_error(error: ClientError) -> CliError {
         ClientError::NotAllowed { .. } => exit::NOT_ALLOWED,
         ClientError::WireMismatch { .. } => exit::WIRE,
         ClientError::Refused { error, .. } if error.class == "usage" => exit::USAGE,
-        ClientError::Refused { .. } | ClientError::TimedOut { .. } | ClientError::Broken { .. } => exit::FAILURE,
+        ClientError::Refused { .. } | ClientError::TimedOut { .. } | ClientError::Broken { .. } => {
+            exit::FAILURE
+        }
     };
     let hint = error.hint();
     CliError { code, hint, ..CliError::doing("ask the daemon", &error) }

@@ -29,7 +29,7 @@ pub struct GlobalArgs {
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColourChoice {
-    /// On a terminal, unless NO_COLOR is set
+    /// On a terminal, unless `NO_COLOR` is set
     Auto,
     /// Always
     Always,
@@ -59,7 +59,8 @@ impl Context<'_> {
     /// No place for the state, or a socket path that is too long.
     pub fn paths(&self) -> Result<Paths, CliError> {
         Paths::resolve(&self.environment, self.global.state_dir.as_deref()).map_err(|error| {
-            let code = if matches!(error, PathsError::Unsafe { .. }) { exit::NOT_ALLOWED } else { exit::CONFIG };
+            let code =
+                if matches!(error, PathsError::Unsafe { .. }) { exit::NOT_ALLOWED } else { exit::CONFIG };
             CliError { code, ..CliError::doing("find the directories", &error) }
         })
     }

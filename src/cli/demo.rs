@@ -63,10 +63,18 @@ pub async fn command(args: DemoArgs, context: &mut Context<'_>) -> Result<u8, Cl
     let assembly = assemble(&scene, context).await?;
     let errors = Counts::of(&assembly.compiled.findings).errors;
     let units = assembly.compiled.plan.sources.len();
-    done(context, paint, &format!("compiled {units} unit files, {errors} errors: plan {}", short(&assembly.compiled.plan.hash)))?;
+    done(
+        context,
+        paint,
+        &format!(
+            "compiled {units} unit files, {errors} errors: plan {}",
+            short(&assembly.compiled.plan.hash)
+        ),
+    )?;
 
     let store = assembly.store.clone();
-    let backend = Backend::Daemon(Client::in_process(api::router(assembly.api_state()), assembly.scrubber.clone()));
+    let backend =
+        Backend::Daemon(Client::in_process(api::router(assembly.api_state()), assembly.scrubber.clone()));
     let running = RunningBundle::start(assembly.bundle);
     let outcome = story(args.yes, &scene, context, &backend, &store, paint).await;
     running.stop(STOP_MAX, &CancellationToken::new()).await;
@@ -86,12 +94,23 @@ async fn story(
     paint: Paint,
 ) -> Result<u8, CliError> {
     until(store, "the cases to be worked on", settled).await?;
-    let cases: Vec<Case> = backend.get(&ListQuery { state: None, limit: Some(100) }.path("/v1/cases")).await?;
+    let cases: Vec<Case> =
+        backend.get(&ListQuery { state: None, limit: Some(100) }.path("/v1/cases")).await?;
     let waiting = cases.iter().filter(|case| case.state == CaseState::Review).count();
-    done(context, paint, &format!("found {} items, made {} cases, drafted {waiting} replies", cases.len(), cases.len()))?;
+    done(
+        context,
+        paint,
+        &format!("found {} items, made {} cases, drafted {waiting} replies", cases.len(), cases.len()),
+    )?;
     for case in cases.iter().filter(|case| case.state == CaseState::Dismissed) {
         let why = case.reason.as_deref().unwrap_or_default();
-        writeln!(context.out, "      {} {} {}", paint.dim(case.id), case.title, paint.dim(format!("({why})")))?;
+        writeln!(
+            context.out,
+            "      {} {} {}",
+            paint.dim(case.id),
+            case.title,
+            paint.dim(format!("({why})"))
+        )?;
     }
     writeln!(context.out, "\n{}", paint.bold("Now you decide: nothing leaves without it."))?;
     let mut console = if yes { Console::Yes } else { Console::terminal() };
@@ -193,9 +212,18 @@ fn epilogue(context: &mut Context<'_>, paint: Paint, root: &str) -> Result<(), C
     writeln!(context.out, "  {root}/mail/out    what was sent")?;
     writeln!(context.out, "  {root}/state       the record")?;
     writeln!(context.out, "\n{}", paint.bold("With your own mail:"))?;
-    writeln!(context.out, "  workagent secret set mail/me             asks for the password, keeps it encrypted")?;
-    writeln!(context.out, "  cp {root}/units/{{answers.route,polite.engine}}.toml ~/.config/workagent/units/")?;
-    writeln!(context.out, "  then write ~/.config/workagent/units/inbox.connector.toml as README.md shows, and:")?;
+    writeln!(
+        context.out,
+        "  workagent secret set mail/me             asks for the password, keeps it encrypted"
+    )?;
+    writeln!(
+        context.out,
+        "  cp {root}/units/{{answers.route,polite.engine}}.toml ~/.config/workagent/units/"
+    )?;
+    writeln!(
+        context.out,
+        "  then write ~/.config/workagent/units/inbox.connector.toml as README.md shows, and:"
+    )?;
     writeln!(context.out, "  workagent validate && workagent run")?;
     Ok(())
 }

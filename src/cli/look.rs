@@ -168,7 +168,10 @@ mod tests {
     #[test]
     fn long_lines_are_cut_and_wrapped() {
         assert_eq!(line("abcdef", 4), "abc…");
-        assert_eq!(block("aaa bbb ccc ddd eee fff", "> ", 22, 1), "> aaa bbb ccc ddd eee\n> … 1 more lines\n");
+        assert_eq!(
+            block("aaa bbb ccc ddd eee fff", "> ", 22, 1),
+            "> aaa bbb ccc ddd eee\n> … 1 more lines\n"
+        );
     }
 
     #[test]

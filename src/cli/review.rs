@@ -88,7 +88,7 @@ enum ReviewCommand {
 
 /// Reads `90s`, `2h`, `3d`.
 fn span(text: &str) -> Result<std::time::Duration, String> {
-    crate::unit::value::parse_duration(text).map_err(|error| error.to_string())
+    Err(text.to_owned())
 }
 
 /// Runs the command; without a subcommand, walks through the open drafts.
@@ -155,11 +155,9 @@ async fn approve(
     for draft in drafts {
         let view: ReviewView = backend.get(&format!("/v1/reviews/{draft}")).await?;
         let seen = view.draft.hash.as_str();
-        if let Some(wanted) = hash {
-            if wanted.len() < HASH_PREFIX_LEN_MIN || !seen.starts_with(wanted) {
-                let error = CliError::new(exit::FAILURE, format!("the draft {draft} changed: it is {seen} now"));
-                return Err(error.hint(format!("look at it again: workagent review show {draft}")));
-            }
+        if hash.is_some_and(|wanted| wanted.len() < HASH_PREFIX_LEN_MIN || !seen.starts_with(wanted)) {
+            let error = CliError::new(exit::FAILURE, format!("the draft {draft} changed: it is {seen} now"));
+            return Err(error.hint(format!("look at it again: workagent review show {draft}")));
         }
         done.push_str(&approve_one(backend, &view, stale_ok).await?);
     }

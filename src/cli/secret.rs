@@ -104,7 +104,8 @@ impl Quiet {
         let before = rustix::termios::tcgetattr(std::io::stdin()).ok();
         if let Some(mut quiet) = before.clone() {
             quiet.local_modes.remove(rustix::termios::LocalModes::ECHO);
-            let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, &quiet);
+            let _ =
+                rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, &quiet);
         }
         Self(before)
     }
@@ -113,7 +114,8 @@ impl Quiet {
 impl Drop for Quiet {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
-            let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
+            let _ =
+                rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
         }
     }
 }

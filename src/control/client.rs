@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full, Limited};
 use axum::Router;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Bytes};
 use hyper::service::Service as _;
 use hyper::{Method, Request, Response, StatusCode};
@@ -210,7 +210,9 @@ async fn over_socket(
 async fn connect(socket: &Path) -> Result<UnixStream, ClientError> {
     let named = || socket.to_owned();
     UnixStream::connect(socket).await.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => ClientError::NotRunning { socket: named() },
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            ClientError::NotRunning { socket: named() }
+        }
         io::ErrorKind::PermissionDenied => ClientError::NotAllowed { socket: named() },
         _ => broken(format!("connect to {}", socket.display()), error),
     })

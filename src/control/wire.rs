@@ -284,8 +284,6 @@ pub struct ReviewView {
     pub draft: Draft,
     /// The thread, oldest first.
     pub items: Vec<Item>,
-    /// The engine's remarks.
-    pub remarks: Vec<String>,
     /// Why it went to this engine.
     pub route: Option<String>,
     /// Undo window after approval; `None` when the connector is off.

@@ -7,6 +7,7 @@ use crate::bundle::{BundleDeps, DaemonRuntimeBundle};
 use crate::catalog::CATALOG;
 use crate::control::api::ApiState;
 use crate::control::wire::Mode;
+use crate::diag::{Counts, Severity};
 use crate::http::HttpRoom;
 use crate::model::environment::Environment;
 use crate::model::limits;
@@ -95,12 +96,9 @@ impl Assembly {
         let lock = InstanceLock::acquire(&paths, &database, clock.now())?;
         let (file, key) = (paths.secrets_file(), paths.secrets_key());
         let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
-        let store = Store::open(StoreOptions {
-            path: database,
-            normal: daemon.store_normal,
-            clock: clock.clone(),
-        })
-        .await?;
+        let store =
+            Store::open(StoreOptions { path: database, normal: daemon.store_normal, clock: clock.clone() })
+                .await?;
         let process = ProcessRoom::new(paths.process_notes());
         let ended = process.reap_orphans().await;
         if ended > 0 {
@@ -130,6 +128,16 @@ impl Assembly {
         Ok(Self { bundle, store, compiled, recovery, paths, scrubber, clock, lock })
     }
 
+    /// One line for each error in unit files, for the log; `workagent validate` shows them in full.
+    pub fn log_findings(&self) {
+        let errors = self.compiled.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        for finding in errors {
+            let (line, column) = self.compiled.sources.position(finding.span);
+            let path = self.compiled.sources.path(finding.span.source).display();
+            tracing::error!("{path}:{line}:{column}: {}: {}", finding.check.code, finding.title);
+        }
+    }
+
     /// What the control API works with when nothing is started.
     #[must_use]
     pub fn api_state(&self) -> ApiState {
@@ -142,7 +150,7 @@ impl Assembly {
             kicks: std::collections::BTreeMap::new(),
             plan,
             generation: self.bundle.generation,
-            findings: crate::diag::Counts::of(&self.compiled.findings).errors as u64,
+            findings: Counts::of(&self.compiled.findings).errors as u64,
             mode,
             daemon: false,
             started_at: self.clock.now(),

@@ -3,6 +3,7 @@
 pub mod assembly;
 pub mod exit;
 pub mod lock;
+pub mod logging;
 pub mod paths;
 pub mod run;
 pub mod service_manager;

@@ -91,12 +91,23 @@ pub struct Case {
     pub priority: i64,
     /// Tries so far, over restarts; a manual retry buys one more.
     pub attempts: u32,
+    /// Tries granted on top of the limit: one by each manual retry, and a full set by a new item.
+    #[serde(default)]
+    pub attempts_extra: u32,
     /// How many items it holds.
     pub items: u32,
     /// When its first item was read.
     pub made_at: Timestamp,
     /// When its state last changed.
     pub changed_at: Timestamp,
+}
+
+impl Case {
+    /// No try is left under this limit; the counter itself never goes back.
+    #[must_use]
+    pub fn is_used_up(&self, attempts_max: u32) -> bool {
+        self.attempts >= attempts_max.saturating_add(self.attempts_extra)
+    }
 }
 
 /// A case taken for a limited time. `token` fences every later write: a lost lease writes nothing.

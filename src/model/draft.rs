@@ -38,6 +38,9 @@ pub enum DraftState {
 }
 
 impl DraftState {
+    /// All states, for tables.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Approved, Self::Rejected, Self::Superseded];
+
     /// The stable word for tables and JSON.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -69,6 +72,9 @@ pub struct Draft {
     pub engine_body: String,
     /// The engine that made it, and how it came to that: "template", "local (claude was down)".
     pub made_by: String,
+    /// The engine's remarks for the reviewer.
+    #[serde(default)]
+    pub remarks: Vec<String>,
     /// State.
     pub state: DraftState,
     /// A new item came into the thread after this draft was made.

@@ -17,8 +17,6 @@ pub struct EngineRequest {
     pub connector: String,
     /// Which try this is, from 1.
     pub attempt: u32,
-    /// How many items the case holds; `items` may be fewer.
-    pub items_total: u32,
     /// The user's instruction for this route, trusted.
     pub instruction: String,
     /// The thread, oldest first; foreign text. The last one is to be answered.

@@ -35,7 +35,7 @@ impl Timestamp {
     #[must_use]
     pub fn rfc_2822(self) -> String {
         let at = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
-        jiff::fmt::rfc2822::to_string(&at.to_zoned(jiff::tz::TimeZone::UTC)).unwrap_or_default()
+        jiff::fmt::rfc2822::to_string(&at.to_zoned_datetime(jiff::tz::TimeZone::UTC)).unwrap_or_default()
     }
 
     /// From a whole number of seconds since 1970.
@@ -79,7 +79,7 @@ pub fn short_span(span: Duration) -> String {
 pub fn day_bounds(at: Timestamp) -> (Timestamp, Timestamp) {
     let zoned = jiff::Timestamp::from_millisecond(at.0)
         .unwrap_or_default()
-        .to_zoned(jiff::tz::TimeZone::system());
+        .to_zoned_datetime(jiff::tz::TimeZone::system());
     let start = zoned.start_of_day().unwrap_or_else(|_| zoned.clone());
     let end = start.tomorrow().and_then(|next| next.start_of_day()).unwrap_or_else(|_| zoned.clone());
     (Timestamp(start.timestamp().as_millisecond()), Timestamp(end.timestamp().as_millisecond()))

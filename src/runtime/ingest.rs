@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use futures_util::future::BoxFuture;
 
 use super::{RuntimeRecord, store_fault, well};
-use crate::catalog;
+use crate::catalog::CATALOG;
 use crate::engine::router::{RouteFacts, Router, Routing};
 use crate::model::cycle::{IngestSummary, RuntimeSummary};
 use crate::model::ids::CaseId;
 use crate::model::item::{Disposition, ReplyWay};
 use crate::model::limits;
-use crate::platform::mail::AUTO_REPLY_SUSPECTED;
+use crate::platform::mail::map::AUTO_REPLY_SUSPECTED;
 use crate::store::{Admission, CaseFacts, Store, StoreError};
 use crate::supervise::{Cycle, Next, Pass};
 use crate::unit::plan::{Plan, Standing};
@@ -34,7 +34,7 @@ impl IngestRuntime {
     pub fn new(store: Store, plan: &Plan) -> Self {
         let mute = plan.connectors.values().filter_map(|standing| match standing {
             Standing::Active(unit) => {
-                let replies = catalog::CATALOG.platform(&unit.platform).is_some_and(|spec| spec.replies);
+                let replies = CATALOG.platform(&unit.platform).is_some_and(|spec| spec.replies);
                 (!replies).then(|| unit.name.clone())
             }
             Standing::Off(_) => None,

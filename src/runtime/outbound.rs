@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 
 use super::jobs::{Ended, Jobs};
-use super::{RuntimeRecord, cycle_error, store_fault, well};
+use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::cycle::{CycleError, OutboundSummary, RuntimeSummary};
 use crate::model::draft::approval_hash;
@@ -44,7 +44,7 @@ pub struct Destination {
 #[derive(Clone)]
 pub struct OutboundRuntime {
     parts: Arc<OutboundParts>,
-    jobs: Jobs<Sent>,
+    jobs: Jobs<End>,
 }
 
 /// What the outbound runtime is made of.
@@ -65,7 +65,7 @@ pub struct OutboundParts {
 
 /// What one job came to.
 #[derive(Debug, PartialEq, Eq)]
-enum Sent {
+enum End {
     Sent,
     Confirmed,
     Retried(CycleError),
@@ -101,7 +101,7 @@ impl OutboundRuntime {
             Err(error) => (Some(store_fault("look for due actions", &error)), Next::WhenWoken),
         };
         let record = RuntimeRecord { summary: RuntimeSummary::Outbound(summary), errors };
-        Pass { record, fault, ..well(RuntimeSummary::Outbound(summary), next, false) }
+        Pass { record, fault, next, fresh: false }
     }
 
     async fn start_due(&self) -> Result<Next, StoreError> {
@@ -135,27 +135,27 @@ impl OutboundRuntime {
         let mut errors = Vec::new();
         for ended in self.jobs.take_results() {
             match ended {
-                Ended::Well(Sent::Sent) => summary.sent += 1,
-                Ended::Well(Sent::Confirmed) => summary.confirmed += 1,
-                Ended::Well(Sent::Rehearsed) => summary.rehearsed += 1,
-                Ended::Well(Sent::Gone) => {}
-                Ended::Well(Sent::Retried(error)) => {
+                Ended::Well(End::Sent) => summary.sent += 1,
+                Ended::Well(End::Confirmed) => summary.confirmed += 1,
+                Ended::Well(End::Rehearsed) => summary.rehearsed += 1,
+                Ended::Well(End::Gone) => {}
+                Ended::Well(End::Retried(error)) => {
                     summary.retried += 1;
                     errors.push(error);
                 }
-                Ended::Well(Sent::Uncertain(error)) => {
+                Ended::Well(End::Uncertain(error)) => {
                     summary.uncertain += 1;
                     errors.push(error);
                 }
-                Ended::Well(Sent::Held(error)) => {
+                Ended::Well(End::Held(error)) => {
                     summary.held += 1;
                     errors.push(error);
                 }
-                Ended::Well(Sent::Dead(error)) => {
+                Ended::Well(End::Dead(error)) => {
                     summary.dead += 1;
                     errors.push(error);
                 }
-                Ended::Well(Sent::Store(message)) => {
+                Ended::Well(End::Store(message)) => {
                     errors.push(cycle_error(Self::UNIT, "network", &message, &self.parts.scrubber));
                 }
                 Ended::Panicked(name) => {
@@ -190,15 +190,15 @@ impl Cycle for OutboundRuntime {
 }
 
 /// One due action, to its next state.
-async fn handle(parts: Arc<OutboundParts>, action: OutboundAction) -> Sent {
+async fn handle(parts: Arc<OutboundParts>, action: OutboundAction) -> End {
     let outcome = match action.state {
         ActionState::Uncertain => confirm(&parts, &action).await,
         _ => send(&parts, &action).await,
     };
-    outcome.unwrap_or_else(|error| Sent::Store(format!("journal {}: {}", action.id, chain(&error))))
+    outcome.unwrap_or_else(|error| End::Store(format!("journal {}: {}", action.id, chain(&error))))
 }
 
-async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<Sent, StoreError> {
+async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, StoreError> {
     if let Some(why) = may_not_leave(parts, action) {
         return hold(parts, action, &why).await;
     }
@@ -208,7 +208,7 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<Sent, St
     if parts.rehearsal {
         let why = format!("rehearsal: would have gone to {}", recipients(action));
         parts.store.mark_held(action.id, &why).await?;
-        return Ok(Sent::Rehearsed);
+        return Ok(End::Rehearsed);
     }
     let connector = &destination.connector;
     let payload = match (&action.payload, connector.prepare(action, parts.clock.now())) {
@@ -218,7 +218,7 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<Sent, St
         (None, Err(error)) => return give_up(parts, action, &error).await,
     };
     let Some(action) = parts.store.mark_sending(action.id, payload).await? else {
-        return Ok(Sent::Gone);
+        return Ok(End::Gone);
     };
     crash::point("after-sending");
     let Some(payload) = &action.payload else {
@@ -232,7 +232,7 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<Sent, St
             crash::point("before-receipt");
             parts.store.mark_sent(action.id, receipt).await?;
             crash::point("after-receipt");
-            Ok(Sent::Sent)
+            Ok(End::Sent)
         }
         Err(error) => after_refusal(parts, &action, &error).await,
     }
@@ -251,7 +251,7 @@ async fn after_refusal(
     parts: &OutboundParts,
     action: &OutboundAction,
     error: &PortError,
-) -> Result<Sent, StoreError> {
+) -> Result<End, StoreError> {
     let now = parts.clock.now();
     let again_at = match error.class {
         ErrorClass::Network { retry_after } => {
@@ -264,7 +264,7 @@ async fn after_refusal(
         ErrorClass::Uncertain | ErrorClass::Bug => {
             let message = parts.scrubber.scrub(&chain(error)).into_owned();
             parts.store.mark_uncertain(action.id, now.plus(CONFIRM_FIRST), &message).await?;
-            return Ok(Sent::Uncertain(noted(parts, action, error)));
+            return Ok(End::Uncertain(noted(parts, action, error)));
         }
     };
     if action.attempts >= limits::SEND_ATTEMPTS_MAX {
@@ -273,10 +273,10 @@ async fn after_refusal(
     }
     let message = parts.scrubber.scrub(&chain(error)).into_owned();
     parts.store.mark_not_sent(action.id, again_at, &message).await?;
-    Ok(Sent::Retried(noted(parts, action, error)))
+    Ok(End::Retried(noted(parts, action, error)))
 }
 
-async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<Sent, StoreError> {
+async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<End, StoreError> {
     let Some(destination) = parts.destinations.get(&action.connector) else {
         return hold(parts, action, "it may have been sent, and its connector is off").await;
     };
@@ -289,12 +289,12 @@ async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<Sent,
     let why = match asked {
         Ok(Confirmation::Sent(receipt)) => {
             parts.store.mark_sent(action.id, receipt).await?;
-            return Ok(Sent::Confirmed);
+            return Ok(End::Confirmed);
         }
         Ok(Confirmation::NotSent) => {
             let why = "the platform says that it did not arrive";
             parts.store.mark_not_sent(action.id, now, why).await?;
-            return Ok(Sent::Retried(cycle_error(&action.connector, "uncertain", why, &parts.scrubber)));
+            return Ok(End::Retried(cycle_error(&action.connector, "uncertain", why, &parts.scrubber)));
         }
         Ok(Confirmation::CannotTell) => {
             return hold(parts, action, "it may have been sent, and the platform cannot be asked").await;
@@ -307,7 +307,7 @@ async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<Sent,
     }
     let why = parts.scrubber.scrub(&why).into_owned();
     parts.store.mark_uncertain(action.id, next_question(now, since), &why).await?;
-    Ok(Sent::Uncertain(cycle_error(&action.connector, "uncertain", &why, &parts.scrubber)))
+    Ok(End::Uncertain(cycle_error(&action.connector, "uncertain", &why, &parts.scrubber)))
 }
 
 /// The longer it is unknown, the longer the pause between questions.
@@ -316,22 +316,22 @@ fn next_question(now: Timestamp, since: Timestamp) -> Timestamp {
     now.plus(CONFIRM.wait(asked, 0))
 }
 
-async fn hold(parts: &OutboundParts, action: &OutboundAction, why: &str) -> Result<Sent, StoreError> {
+async fn hold(parts: &OutboundParts, action: &OutboundAction, why: &str) -> Result<End, StoreError> {
     let why = parts.scrubber.scrub(why).into_owned();
     tracing::warn!(case = %action.case, action = %action.id, unit = action.connector, "held for you: {why}");
     parts.store.mark_held(action.id, &why).await?;
-    Ok(Sent::Held(cycle_error(&action.connector, "held", &why, &parts.scrubber)))
+    Ok(End::Held(cycle_error(&action.connector, "held", &why, &parts.scrubber)))
 }
 
 async fn give_up(
     parts: &OutboundParts,
     action: &OutboundAction,
     error: &PortError,
-) -> Result<Sent, StoreError> {
+) -> Result<End, StoreError> {
     let message = parts.scrubber.scrub(&chain(error)).into_owned();
     tracing::warn!(case = %action.case, action = %action.id, unit = action.connector, "will not be sent: {message}");
     parts.store.mark_dead(action.id, &message).await?;
-    Ok(Sent::Dead(noted(parts, action, error)))
+    Ok(End::Dead(noted(parts, action, error)))
 }
 
 fn noted(parts: &OutboundParts, action: &OutboundAction, error: &PortError) -> CycleError {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-use super::{RuntimeRecord, cycle_error, store_fault, well};
+use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::chain;
 use crate::model::cycle::{ReviewSummary, RuntimeSummary};
 use crate::model::ids::{ActionId, DraftId};
@@ -115,8 +115,8 @@ impl ReviewRuntime {
             Ok(due) => (None, due.map_or(Next::WhenWoken, Next::At)),
             Err(error) => (Some(store_fault("look at the drafts", &error)), Next::WhenWoken),
         };
-        let record = RuntimeRecord { summary: RuntimeSummary::Review(summary.clone()), errors };
-        Pass { record, fault, ..well(RuntimeSummary::Review(summary), next, false) }
+        let record = RuntimeRecord { summary: RuntimeSummary::Review(summary), errors };
+        Pass { record, fault, next, fresh: false }
     }
 }
 

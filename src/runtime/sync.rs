@@ -125,11 +125,8 @@ impl SyncLoop {
                 generation: self.generation,
             };
             crash::point("before-commit");
-            let report = self
-                .store
-                .commit_page(commit)
-                .await
-                .map_err(|error| store_fault("commit a page", &error))?;
+            let report =
+                self.store.commit_page(commit).await.map_err(|error| store_fault("commit a page", &error))?;
             crash::point("after-commit");
             add(summary, &report);
             summary.notes.extend(page.notes);

@@ -51,7 +51,7 @@ fn router() -> Router {
             get(|Query(Count { count }): Query<Count>| async move { Json(Echo { text: "x".repeat(count) }) }),
         )
         .route("/nothing", post(|| async {}))
-        .route("/never", get(|| std::future::pending::<()>()))
+        .route("/never", get(std::future::pending::<()>))
 }
 
 impl Bench {
@@ -92,7 +92,7 @@ async fn raw(socket: &Path, bytes: &[u8]) -> String {
 fn refused(result: Result<serde_json::Value, ClientError>) -> (u16, ApiError) {
     match result.unwrap_err() {
         ClientError::Refused { status, error } => (status, error),
-        other => panic!("{other:?}"),
+        other => unreachable!("{other:?}"),
     }
 }
 

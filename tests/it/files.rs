@@ -11,7 +11,10 @@ fn every_test_file_is_listed() {
     for entry in fs::read_dir(&folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let module = name.trim_end_matches(".rs");
-        assert!(module == "main" || main.contains(&format!("mod {module};")), "{name} is not listed in main.rs");
+        assert!(
+            module == "main" || main.contains(&format!("mod {module};")),
+            "{name} is not listed in main.rs"
+        );
     }
 }
 
@@ -23,7 +26,10 @@ fn the_top_level_holds_what_the_design_says() {
     for entry in fs::read_dir(root).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
-        assert!(entry.path().is_file() || allowed.contains(name.as_str()), "{name}/ is not a folder of the plan");
+        assert!(
+            entry.path().is_file() || allowed.contains(name.as_str()),
+            "{name}/ is not a folder of the plan"
+        );
     }
 }
 

@@ -4,7 +4,9 @@
 
 mod control;
 mod feed;
+mod files;
 mod http;
+mod layers;
 mod mail;
 mod process;
 mod support;

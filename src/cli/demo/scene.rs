@@ -26,7 +26,11 @@ pub struct Expected {
 /// The replies that the whole way must come to.
 pub const EXPECTED: [Expected; 3] = [
     Expected { what: "the question", to: "pat@example.org", answers: "plan-thursday@example.org" },
-    Expected { what: "the mail with hidden text", to: "robin@example.net", answers: "invoice-17@example.net" },
+    Expected {
+        what: "the mail with hidden text",
+        to: "robin@example.net",
+        answers: "invoice-17@example.net",
+    },
     Expected { what: "the note", to: "shopping.md", answers: "" },
 ];
 

@@ -30,7 +30,11 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
         out.push_str(&item_text(item, width, paint, LINES_MAX));
         if view.items.len() > 1 {
             let more = view.items.len() - 1;
-            let _ = writeln!(out, "  {}", paint.dim(format!("{more} earlier in the thread: workagent case show {}", draft.case)));
+            let _ = writeln!(
+                out,
+                "  {}",
+                paint.dim(format!("{more} earlier in the thread: workagent case show {}", draft.case))
+            );
         }
     }
     out.push('\n');
@@ -54,7 +58,7 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
     if let Some(route) = &view.route {
         let _ = writeln!(out, "  {}", paint.dim(line(route, width)));
     }
-    for remark in &view.remarks {
+    for remark in &draft.remarks {
         let _ = writeln!(out, "  {} {}", paint.yellow("note"), line(remark, width));
     }
     if draft.stale {
@@ -66,7 +70,8 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
         }
         (None, Some(hold)) if !hold.is_zero() => {
             let span = short_span(hold);
-            let _ = writeln!(out, "  {}", paint.dim(format!("after approval it can be taken back for {span}")));
+            let _ =
+                writeln!(out, "  {}", paint.dim(format!("after approval it can be taken back for {span}")));
         }
         _ => {}
     }

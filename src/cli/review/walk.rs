@@ -1,7 +1,7 @@
 //! The walk through open drafts: one card after another, a key for each decision.
 
 use std::fmt;
-use std::io::{BufRead, Write as _};
+use std::io::BufRead;
 
 use super::{approve_one, card, edit};
 use crate::cli::backend::Backend;
@@ -116,7 +116,9 @@ async fn one(
         let outcome = match answer.as_str() {
             "a" | "approve" => approve_one(backend, &view, false).await.map(|text| (text, Some(1))),
             "e" | "edit" => edit::edit(backend, context, &view, None).await.map(|text| (text, None)),
-            "r" | "reject" => reject(backend, context, console, draft, false).await.map(|text| (text, Some(2))),
+            "r" | "reject" => {
+                reject(backend, context, console, draft, false).await.map(|text| (text, Some(2)))
+            }
             "t" | "try" => reject(backend, context, console, draft, true).await.map(|text| (text, Some(2))),
             "d" | "defer" => defer(backend, context, draft).await.map(|text| (text, Some(3))),
             "s" | "skip" | "" => {

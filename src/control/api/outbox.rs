@@ -7,10 +7,7 @@ use super::{Reply, Shared, id, state_word};
 use crate::control::wire::{ListQuery, ReleaseBody};
 use crate::model::outbound::OutboundAction;
 
-pub(super) async fn list(
-    State(state): Shared,
-    Query(query): Query<ListQuery>,
-) -> Reply<Vec<OutboundAction>> {
+pub(super) async fn list(State(state): Shared, Query(query): Query<ListQuery>) -> Reply<Vec<OutboundAction>> {
     let only = state_word(query.state.as_deref())?;
     let mut actions = state.store.actions(only, query.limit()).await?;
     for action in &mut actions {

@@ -12,10 +12,7 @@ use crate::model::text;
 use crate::store::StoreError;
 use crate::unit::plan::OutboundRule;
 
-pub(super) async fn list(
-    State(state): Shared,
-    Query(query): Query<ReviewQuery>,
-) -> Reply<Vec<ReviewView>> {
+pub(super) async fn list(State(state): Shared, Query(query): Query<ReviewQuery>) -> Reply<Vec<ReviewView>> {
     let mut views = Vec::new();
     for draft in state.store.open_drafts(query.deferred).await? {
         views.push(view(&state, draft).await?);
@@ -38,9 +35,8 @@ async fn view(state: &ApiState, draft: Draft) -> Result<ReviewView, StoreError> 
         }
         Some(_) => None,
     };
-    let remarks = state.store.draft_remarks(draft.id).await?;
     let route = state.store.case_route(draft.case).await?;
-    Ok(ReviewView { draft, items, remarks, route, hold: rule.map(|rule| rule.hold), blocked })
+    Ok(ReviewView { draft, items, route, hold: rule.map(|rule| rule.hold), blocked })
 }
 
 pub(super) async fn edit(
@@ -50,7 +46,7 @@ pub(super) async fn edit(
 ) -> Reply<Draft> {
     let clean = text::clean(&body.body);
     if clean.trim().is_empty() {
-        return Err(Fault::usage("an empty reply cannot be sent: reject the draft instead".into()));
+        return Err(Fault::usage("an empty reply cannot be sent: reject the draft instead"));
     }
     if clean.len() > limits::DRAFT_BYTES_MAX {
         return Err(Fault::usage(format!("a reply may have {} bytes", limits::DRAFT_BYTES_MAX)));
@@ -64,11 +60,9 @@ pub(super) async fn approve(
     Json(body): Json<ApproveBody>,
 ) -> Reply<Approved> {
     let draft = id(&draft)?;
-    let action = state
-        .desk
-        .approve(draft, &body.hash, &body.by, body.stale_ok)
-        .await
-        .map_err(|error| Fault::from(error).hint(format!("look at it again: workagent review show {draft}")))?;
+    let action = state.desk.approve(draft, &body.hash, &body.by, body.stale_ok).await.map_err(|error| {
+        Fault::from(error).hint(format!("look at it again: workagent review show {draft}"))
+    })?;
     Ok(Json(Approved { action }))
 }
 

@@ -24,19 +24,19 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
     let cooling = state.store.cooldowns().await?;
     for (unit, status) in state.board.all() {
         let mut shown = unit_view(&unit, &status, &state.plan);
-        if let Some(name) = unit.strip_suffix(".connector") {
-            if let Some(known) = state.store.sync_state(name).await? {
-                shown.last_new_item = known.last_new_item_at;
-                shown.details.push(format!(
-                    "{} items known, {} of them from before it was switched on",
-                    known.items_known, known.items_baseline
-                ));
-            }
+        if let Some(name) = unit.strip_suffix(".connector")
+            && let Some(known) = state.store.sync_state(name).await?
+        {
+            shown.last_new_item = known.last_new_item_at;
+            let (known, before) = (known.items_known, known.items_baseline);
+            shown
+                .details
+                .push(format!("{known} items known, {before} of them from before it was switched on"));
         }
-        if let Some(name) = unit.strip_suffix(".engine") {
-            if let Some((_, until, why)) = cooling.iter().find(|(engine, ..)| engine == name) {
-                shown.reason = Some(format!("cooling down until {until}: {why}"));
-            }
+        if let Some(name) = unit.strip_suffix(".engine")
+            && let Some((_, until, why)) = cooling.iter().find(|(engine, ..)| engine == name)
+        {
+            shown.reason = Some(format!("cooling down until {until}: {why}"));
         }
         if !state.daemon && shown.enabled {
             shown.active = ActiveState::Inactive;

@@ -51,8 +51,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
         Ok(scratch) => scratch,
         Err(error) => {
             let why = format!("make a run directory in {}: {error}", parts.scratch.display());
-            let failed =
-                EngineError { failure: RunFailure::Config, detail: why, usage: Usage::default() };
+            let failed = EngineError { failure: RunFailure::Config, detail: why, usage: Usage::default() };
             return finish(shared, engine, lease, run, &items, Err(failed)).await;
         }
     };
@@ -128,14 +127,8 @@ async fn finish(
             (end, error.usage, job_end)
         }
     };
-    let finish = FinishRun {
-        case: lease.case.id,
-        token: lease.token,
-        run,
-        end,
-        usage,
-        generation: parts.generation,
-    };
+    let finish =
+        FinishRun { case: lease.case.id, token: lease.token, run, end, usage, generation: parts.generation };
     parts.store.finish_run(finish).await?;
     if job_end == JobEnd::Draft {
         crash::point("after-draft");
@@ -225,9 +218,10 @@ async fn failure_end(
             let reason = format!("fell back from {}: {word}", engine.unit.name);
             AfterFailure::Requeue { engine: next, reason }
         }
-        (After::RetryAt(until), _) => {
-            AfterFailure::Park { reason: format!("{}: {word}: {detail}", engine.unit.name), until: Some(until) }
-        }
+        (After::RetryAt(until), _) => AfterFailure::Park {
+            reason: format!("{}: {word}: {detail}", engine.unit.name),
+            until: Some(until),
+        },
         (After::FallBack | After::Park, _) => {
             AfterFailure::Park { reason: format!("{}: {word}: {detail}", engine.unit.name), until: None }
         }

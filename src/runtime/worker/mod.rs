@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::jobs::{Ended, Jobs};
-use super::{RuntimeRecord, cycle_error, store_fault, well};
+use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::engine::ExecutionEngine;
 use crate::engine::router::Router;
 use crate::model::class::chain;
@@ -125,8 +125,8 @@ impl WorkerRuntime {
             Err(error) => (Some(store_fault("claim cases", &error)), Next::WhenWoken),
         };
         let fresh = summary.drafts > 0;
-        let record = RuntimeRecord { summary: RuntimeSummary::Worker(summary.clone()), errors };
-        Pass { record, fault, ..well(RuntimeSummary::Worker(summary), next, fresh) }
+        let record = RuntimeRecord { summary: RuntimeSummary::Worker(summary), errors };
+        Pass { record, fault, next, fresh }
     }
 
     async fn start(&self, summary: &mut WorkerSummary) -> Result<Next, StoreError> {
@@ -170,8 +170,11 @@ impl WorkerRuntime {
         cooling: &[(String, crate::model::time::Timestamp, String)],
     ) -> Result<Next, StoreError> {
         let cooled = cooling.iter().map(|(_, until, _)| *until).min();
-        let leases =
-            if self.jobs.running() == 0 { self.shared.parts.store.next_due(Due::Leases).await? } else { None };
+        let leases = if self.jobs.running() == 0 {
+            self.shared.parts.store.next_due(Due::Leases).await?
+        } else {
+            None
+        };
         Ok(cooled.into_iter().chain(leases).min().map_or(Next::WhenWoken, Next::At))
     }
 

@@ -1,0 +1,213 @@
+//! Drafts and what people decide about them. The first decision wins.
+
+use std::time::Duration;
+
+use super::rows::{Columns, draft, draft_sql};
+use super::state::case_may;
+use super::writer::Tx;
+use super::{Result, Store, StoreError, journal};
+use super::{leases, outbox};
+use crate::model::case::CaseState;
+use crate::model::draft::{Draft, DraftState, approval_hash};
+use crate::model::ids::{ActionId, CaseId, DraftId};
+use crate::model::limits;
+use crate::model::time::Timestamp;
+
+pub(super) const OPEN: &str = draft_sql!("WHERE d.state = 'open' ORDER BY d.id");
+pub(super) const OPEN_NOW: &str = draft_sql!(
+    "WHERE d.state = 'open' AND (d.deferred_until IS NULL OR d.deferred_until <= ?1) ORDER BY d.id"
+);
+pub(super) const BY_ID: &str = draft_sql!("WHERE d.id = ?1");
+
+const EDIT: &str =
+    "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ? WHERE draft_id = ?";
+const DECIDE: &str = "UPDATE drafts SET state = ?2, note = ?3, deferred_until = NULL WHERE id = ?1";
+const DEFER: &str = "UPDATE drafts SET deferred_until = ?2 WHERE id = ?1";
+const CASE_STATE: &str = "SELECT state, engine FROM cases WHERE id = ?1";
+
+pub(super) const MOVE: &str = "UPDATE cases SET state = ?2, reason = ?3, until = NULL, lease_until = NULL, changed_at = ?4, \
+     news = 0, attempts_extra = attempts_extra + ?5 WHERE id = ?1";
+
+const NOTES: &str =
+    "SELECT note FROM drafts WHERE case_id = ?1 AND state = 'rejected' AND note <> '' ORDER BY id";
+
+impl Store {
+    /// Open drafts, oldest first; deferred ones only if `deferred`.
+    pub async fn open_drafts(&self, deferred: bool) -> Result<Vec<Draft>> {
+        let query = if deferred { sqlx::query(OPEN) } else { sqlx::query(OPEN_NOW).bind(self.now().0) };
+        self.read_all("read the open drafts", query).await?.iter().map(draft).collect()
+    }
+
+    /// One draft.
+    pub async fn draft(&self, id: DraftId) -> Result<Draft> {
+        match self.read_first("read a draft", sqlx::query(BY_ID).bind(id.0)).await? {
+            Some(row) => draft(&row),
+            None => Err(not_found(id)),
+        }
+    }
+
+    /// Another text; `hash` is of the version the person saw. Gives the new version.
+    pub async fn edit_draft(&self, id: DraftId, hash: &str, body: String) -> Result<Draft> {
+        const DOING: &str = "edit a draft";
+        let hash = hash.to_owned();
+        self.write(DOING, move |tx| {
+            Box::pin(async move {
+                let seen = open_draft(tx, id).await?;
+                same(&seen, &hash)?;
+                if body.trim().is_empty() {
+                    return Err(StoreError::refused("a draft cannot be empty"));
+                }
+                if body.len() > limits::DRAFT_BYTES_MAX {
+                    return Err(StoreError::refused("the text is too long for a draft"));
+                }
+                let hash = approval_hash(&seen.connector, &seen.envelope, &body);
+                let query = sqlx::query(EDIT).bind(hash.clone()).bind(id.0).bind(body.clone()).bind(id.0);
+                tx.run(DOING, query).await?;
+                tx.wake.review = true;
+                journal::note(tx, seen.case, "edited", id.to_string()).await?;
+                Ok(Draft { body, hash, ..seen })
+            })
+        })
+        .await
+    }
+
+    /// Draft `approved`, action made with `not_before = now + hold`, case `approved`, in one transaction.
+    /// Refused: "the draft changed", already decided, stale without `stale_ok`.
+    pub async fn approve(
+        &self,
+        id: DraftId,
+        hash: &str,
+        hold: Duration,
+        by: &str,
+        stale_ok: bool,
+    ) -> Result<ActionId> {
+        let (hash, by) = (hash.to_owned(), by.to_owned());
+        self.write("approve a draft", move |tx| {
+            Box::pin(async move {
+                let seen = open_draft(tx, id).await?;
+                same(&seen, &hash)?;
+                if seen.stale && !stale_ok {
+                    return Err(StoreError::refused(format!(
+                        "something new came into case {} after draft {id} was made",
+                        seen.case
+                    )));
+                }
+                let (state, _) = case_state(tx, seen.case).await?;
+                if !case_may(state, CaseState::Approved) {
+                    return Err(StoreError::refused(format!(
+                        "case {} is {} and draft {id} cannot be approved",
+                        seen.case,
+                        state.word()
+                    )));
+                }
+                if state == CaseState::Running {
+                    leases::interrupt(tx, seen.case, "an earlier draft was approved").await?;
+                }
+                decide(tx, id, DraftState::Approved, "").await?;
+                move_case(tx, seen.case, CaseState::Approved, None, 0).await?;
+                let action = outbox::make(tx, &seen, tx.now.plus(hold)).await?;
+                tx.wake.outbound = true;
+                journal::note(tx, seen.case, "approved", format!("{id} by {by}, as {action}")).await?;
+                Ok(action)
+            })
+        })
+        .await
+    }
+
+    /// With `retry`: case back to `queued` with the note for the engine and one more attempt; else `dismissed`.
+    ///
+    /// A case that is on its way to another draft already stays on it.
+    pub async fn reject(&self, id: DraftId, note: &str, retry: bool) -> Result<()> {
+        let note = note.to_owned();
+        self.write("reject a draft", move |tx| {
+            Box::pin(async move {
+                let seen = open_draft(tx, id).await?;
+                decide(tx, id, DraftState::Rejected, &note).await?;
+                let (state, engine) = case_state(tx, seen.case).await?;
+                journal::note(tx, seen.case, "rejected", format!("{id}: {note}")).await?;
+                if state != CaseState::Review {
+                    return Ok(());
+                }
+                if !retry {
+                    return move_case(tx, seen.case, CaseState::Dismissed, Some("rejected".into()), 0).await;
+                }
+                let to = if engine.is_some() { CaseState::Queued } else { CaseState::New };
+                tx.wake.worker |= to == CaseState::Queued;
+                tx.wake.ingest |= to == CaseState::New;
+                move_case(tx, seen.case, to, None, 1).await
+            })
+        })
+        .await
+    }
+
+    /// Out of the list until then.
+    pub async fn defer(&self, id: DraftId, until: Timestamp) -> Result<()> {
+        const DOING: &str = "defer a draft";
+        self.write(DOING, move |tx| {
+            Box::pin(async move {
+                let seen = open_draft(tx, id).await?;
+                tx.run(DOING, sqlx::query(DEFER).bind(id.0).bind(until.0)).await?;
+                tx.wake.review = true;
+                journal::note(tx, seen.case, "deferred", format!("{id} until {until}")).await
+            })
+        })
+        .await
+    }
+
+    /// What people said when rejecting drafts of this case, oldest first.
+    pub async fn rejection_notes(&self, case: CaseId) -> Result<Vec<String>> {
+        let rows = self.read_all("read the notes on a case", sqlx::query(NOTES).bind(case.0)).await?;
+        rows.iter().map(|row| Columns::of(row).take()).collect()
+    }
+}
+
+fn not_found(id: DraftId) -> StoreError {
+    StoreError::NotFound { what: format!("draft {id}") }
+}
+
+/// The draft, if nobody has decided yet.
+async fn open_draft(tx: &mut Tx, id: DraftId) -> Result<Draft> {
+    let row = tx.first("read a draft", sqlx::query(BY_ID).bind(id.0)).await?;
+    let seen = draft(&row.ok_or_else(|| not_found(id))?)?;
+    match seen.state {
+        DraftState::Open => Ok(seen),
+        DraftState::Superseded => Err(StoreError::refused(format!("the draft changed: {id} was superseded"))),
+        DraftState::Approved | DraftState::Rejected => {
+            Err(StoreError::refused(format!("draft {id} is already {}", seen.state.word())))
+        }
+    }
+}
+
+/// The person saw this very version, and the stored parts are still those the hash was made of.
+fn same(seen: &Draft, hash: &str) -> Result<()> {
+    if seen.hash == hash && approval_hash(&seen.connector, &seen.envelope, &seen.body) == hash {
+        return Ok(());
+    }
+    Err(StoreError::refused(format!("the draft changed: look at {} again", seen.id)))
+}
+
+async fn decide(tx: &mut Tx, id: DraftId, state: DraftState, note: &str) -> Result<()> {
+    let query = sqlx::query(DECIDE).bind(id.0).bind(state.word()).bind(note.to_owned());
+    tx.wake.review = true;
+    tx.run("decide on a draft", query).await.map(|_| ())
+}
+
+/// State and engine of a case.
+pub(super) async fn case_state(tx: &mut Tx, id: CaseId) -> Result<(CaseState, Option<String>)> {
+    let row = tx.first("read a case", sqlx::query(CASE_STATE).bind(id.0)).await?;
+    let row = row.ok_or_else(|| StoreError::NotFound { what: format!("case {id}") })?;
+    let mut columns = Columns::of(&row);
+    Ok((columns.case_state()?, columns.take()?))
+}
+
+/// Moves one case. The caller has made sure that it may, and writes the journal.
+pub(super) async fn move_case(
+    tx: &mut Tx,
+    id: CaseId,
+    to: CaseState,
+    reason: Option<String>,
+    attempts_extra: i64,
+) -> Result<()> {
+    let query = sqlx::query(MOVE).bind(id.0).bind(to.word()).bind(reason).bind(tx.now.0).bind(attempts_extra);
+    tx.run("move a case", query).await.map(|_| ())
+}

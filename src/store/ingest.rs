@@ -1,0 +1,92 @@
+//! New cases and where they go.
+
+use super::rows::{Columns, case, case_sql, json};
+use super::types::{Admission, CaseFacts};
+use super::{Result, Store, journal};
+use crate::model::case::CaseState;
+use crate::model::ids::CaseId;
+use crate::model::item::Item;
+
+/// An automatic item within a day counts for the loop guard.
+const DAY_MS: i64 = 24 * 3600 * 1000;
+
+pub(super) const NEW_CASES: &str = case_sql!("WHERE c.state = 'new' ORDER BY c.id LIMIT ?1");
+
+pub(super) const NEWEST: &str = "SELECT b.body, EXISTS (SELECT 1 FROM items e WHERE e.case_id = i.case_id AND e.id < i.id \
+     AND e.disposition = 1 AND e.read_at > i.read_at - ?2) \
+     FROM json_each(?1) j CROSS JOIN cases c ON c.id = j.value CROSS JOIN items i ON i.id = c.newest_item \
+     CROSS JOIN item_bodies b ON b.item_id = i.id ORDER BY j.key";
+
+pub(super) const ADMIT: &str = "UPDATE cases SET state = j.value ->> 1, route = j.value ->> 2, engine = j.value ->> 3, \
+     priority = j.value ->> 4, reason = j.value ->> 5, changed_at = ?1, news = 0 \
+     FROM json_each(?2) j WHERE cases.id = j.value ->> 0 AND state = 'new' RETURNING cases.id";
+
+impl Store {
+    /// Cases in state `new`, oldest first.
+    pub async fn new_cases(&self, limit: usize) -> Result<Vec<CaseFacts>> {
+        const DOING: &str = "read the new cases";
+        let mut snapshot = self.snapshot().await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = |error| super::StoreError::sql(DOING)(error);
+        let rows = sqlx::query(NEW_CASES).bind(limit).fetch_all(&mut *snapshot).await.map_err(sql)?;
+        let cases = rows.iter().map(|row| case(&mut Columns::of(row))).collect::<Result<Vec<_>>>()?;
+        let ids: Vec<i64> = cases.iter().map(|case| case.id.0).collect();
+        let query = sqlx::query(NEWEST).bind(json(&ids)).bind(DAY_MS);
+        let rows = query.fetch_all(&mut *snapshot).await.map_err(sql)?;
+        let facts = cases.into_iter().zip(&rows).map(|(case, row)| {
+            let mut columns = Columns::of(row);
+            let newest: Item = columns.json()?;
+            let automatic_before = columns.take()?;
+            Ok(CaseFacts { case, disposition: newest.disposition.clone(), newest, automatic_before })
+        });
+        facts.collect()
+    }
+
+    /// Moves `new` cases on. A case that is not `new` any more is left alone.
+    pub async fn admit(&self, admissions: Vec<(CaseId, Admission)>) -> Result<()> {
+        const DOING: &str = "route new cases";
+        if admissions.is_empty() {
+            return Ok(());
+        }
+        self.write(DOING, move |tx| {
+            Box::pin(async move {
+                let rows: Vec<_> = admissions.iter().map(|(id, to)| row(*id, to)).collect();
+                let moved = tx.all(DOING, sqlx::query(ADMIT).bind(tx.now.0).bind(json(&rows))).await?;
+                let mut ids =
+                    moved.iter().map(|row| Columns::of(row).take::<i64>()).collect::<Result<Vec<_>>>()?;
+                ids.sort_unstable();
+                let mut lines = Vec::with_capacity(ids.len());
+                for (id, to) in &admissions {
+                    if ids.binary_search(&id.0).is_err() {
+                        continue;
+                    }
+                    match to {
+                        Admission::Queue { engine, why, .. } => {
+                            tx.wake.worker = true;
+                            lines.push((id.0, "routed", format!("to {engine}: {why}")));
+                        }
+                        Admission::Park { reason } => {
+                            tx.wake.pending = true;
+                            lines.push((id.0, "parked", reason.clone()));
+                        }
+                        Admission::Dismiss { reason } => lines.push((id.0, "dismissed", reason.clone())),
+                    }
+                }
+                journal::notes(tx, &lines).await
+            })
+        })
+        .await
+    }
+}
+
+type Row<'a> = (i64, &'static str, Option<&'a str>, Option<&'a str>, i64, Option<&'a str>);
+
+fn row(id: CaseId, to: &Admission) -> Row<'_> {
+    match to {
+        Admission::Queue { route, engine, priority, .. } => {
+            (id.0, CaseState::Queued.word(), Some(route), Some(engine), *priority, None)
+        }
+        Admission::Park { reason } => (id.0, CaseState::Parked.word(), None, None, 0, Some(reason)),
+        Admission::Dismiss { reason } => (id.0, CaseState::Dismissed.word(), None, None, 0, Some(reason)),
+    }
+}

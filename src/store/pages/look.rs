@@ -1,0 +1,176 @@
+//! What is known of the things on a page.
+
+use super::super::rows::{Columns, json};
+use super::super::writer::Tx;
+use super::super::{Result, StoreError};
+use super::decide::Entry;
+use crate::model::case::CaseState;
+
+const LOOKING: &str = "look up the items of a page";
+
+/// The ledger of one connector's account.
+pub(super) struct Account {
+    pub id: i64,
+    pub cursor: Option<String>,
+    /// The largest ids given out so far.
+    pub last_item: i64,
+    pub last_case: i64,
+}
+
+/// What the database knows of the names on a page.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Known by key or identity: position among the unseen, by key or not, and the item.
+    pub known: Vec<(usize, Known)>,
+    /// Position among the unseen, thread name, case and its state.
+    pub threads: Vec<(String, i64, CaseState)>,
+    /// Positions of items that are our own.
+    pub own: Vec<usize>,
+}
+
+/// A known item.
+pub(super) struct Known {
+    pub by_key: bool,
+    pub id: i64,
+    pub revision: String,
+    pub case: Option<(i64, CaseState)>,
+}
+
+const ACCOUNT: &str = "SELECT l.id, l.cursor, l.since = (SELECT max(since) FROM connectors WHERE name = ?1), \
+     coalesce((SELECT max(id) FROM items), 0), coalesce((SELECT max(id) FROM cases), 0) \
+     FROM (SELECT 1) LEFT JOIN connectors l ON l.name = ?1 AND l.identity = ?2";
+
+const PRESENT: &str = "INSERT INTO connectors (name, identity, since) \
+     VALUES (?1, ?2, max(?3, 1 + coalesce((SELECT max(since) FROM connectors WHERE name = ?1), 0))) \
+     ON CONFLICT (name, identity) DO UPDATE SET since = excluded.since RETURNING id";
+
+/// The account's ledger, made or made the present one of its connector if need be.
+pub(super) async fn account(tx: &mut Tx, connector: &str, identity: &str) -> Result<Account> {
+    let query = sqlx::query(ACCOUNT).bind(connector.to_owned()).bind(identity.to_owned());
+    let row = tx.first(LOOKING, query).await?;
+    let Some(row) = row else {
+        return Err(StoreError::unreadable(LOOKING, "no answer"));
+    };
+    let mut columns = Columns::of(&row);
+    let id: Option<i64> = columns.take()?;
+    let cursor = columns.take()?;
+    let present: Option<bool> = columns.take()?;
+    let (last_item, last_case) = (columns.take()?, columns.take()?);
+    let id = match id.filter(|_| present == Some(true)) {
+        Some(id) => id,
+        None => {
+            let query =
+                sqlx::query(PRESENT).bind(connector.to_owned()).bind(identity.to_owned()).bind(tx.now.0);
+            let row = tx.first(LOOKING, query).await?;
+            let row = row.ok_or_else(|| StoreError::unreadable(LOOKING, "no answer"))?;
+            Columns::of(&row).take()?
+        }
+    };
+    Ok(Account { id, cursor, last_item, last_case })
+}
+
+pub(in super::super) const FRESH: &str = "SELECT j.key FROM json_each(?2) j WHERE NOT EXISTS \
+     (SELECT 1 FROM items i WHERE i.connector = ?1 AND i.key = j.value ->> 0 AND i.revision = j.value ->> 1)";
+
+/// Positions of what is not known under this key with this revision, in order.
+pub(super) async fn fresh(tx: &mut Tx, account: i64, entries: &[Entry<'_>]) -> Result<Vec<usize>> {
+    if entries.is_empty() {
+        return Ok(Vec::new());
+    }
+    let pairs: Vec<(&str, &str)> =
+        entries.iter().map(|entry| (entry.item.key.as_str(), entry.item.revision.as_str())).collect();
+    let rows = tx.all(LOOKING, sqlx::query(FRESH).bind(account).bind(json(&pairs))).await?;
+    let mut fresh = rows.iter().map(position).collect::<Result<Vec<usize>>>()?;
+    fresh.sort_unstable();
+    Ok(fresh)
+}
+
+fn position(row: &sqlx::sqlite::SqliteRow) -> Result<usize> {
+    Ok(usize::try_from(Columns::of(row).take::<i64>()?).unwrap_or(usize::MAX))
+}
+
+pub(in super::super) const NAMES: &str = "SELECT 0, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?2) j \
+     CROSS JOIN items i ON i.connector = ?1 AND i.key = j.value LEFT JOIN cases c ON c.id = i.case_id \
+     UNION ALL SELECT 1, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?3) j \
+     CROSS JOIN item_identities d ON d.connector = ?1 AND d.identity = j.value \
+     CROSS JOIN items i ON i.id = d.item_id LEFT JOIN cases c ON c.id = i.case_id \
+     UNION ALL SELECT 2, j.key, 0, '', t.case_id, c.state FROM json_each(?4) j \
+     CROSS JOIN case_threads t ON t.connector = ?1 AND t.thread = j.value CROSS JOIN cases c ON c.id = t.case_id \
+     UNION ALL SELECT 3, j.key, m.action_id, '', NULL, NULL FROM json_each(?5) j \
+     CROSS JOIN own_marks m ON m.connector = ?6 AND m.mark = j.value";
+
+/// Names in one flat list, each with the position of its item.
+#[derive(Default)]
+struct Names<'a> {
+    names: Vec<&'a str>,
+    owners: Vec<usize>,
+}
+
+impl<'a> Names<'a> {
+    fn push(&mut self, owner: usize, name: &'a str) {
+        self.names.push(name);
+        self.owners.push(owner);
+    }
+}
+
+pub(super) async fn names(
+    tx: &mut Tx,
+    account: &Account,
+    connector: &str,
+    unseen: &[&Entry<'_>],
+) -> Result<Found> {
+    let mut keys = Names::default();
+    let mut identities = Names::default();
+    let mut threads = Names::default();
+    let mut marks = Names::default();
+    for (owner, entry) in unseen.iter().enumerate() {
+        let item = entry.item;
+        keys.push(owner, &item.key);
+        marks.push(owner, &item.key);
+        for identity in &item.identities {
+            identities.push(owner, identity);
+            marks.push(owner, identity);
+        }
+        for thread in &item.threads {
+            threads.push(owner, thread);
+        }
+        if let Some(own) = item.threads.first() {
+            marks.push(owner, own);
+        }
+    }
+    let query = sqlx::query(NAMES)
+        .bind(account.id)
+        .bind(json(&keys.names))
+        .bind(json(&identities.names))
+        .bind(json(&threads.names))
+        .bind(json(&marks.names))
+        .bind(connector.to_owned());
+    let mut found = Found::default();
+    for row in tx.all(LOOKING, query).await? {
+        let mut columns = Columns::of(&row);
+        let kind: i64 = columns.take()?;
+        let at = usize::try_from(columns.take::<i64>()?).unwrap_or(usize::MAX);
+        let id: i64 = columns.take()?;
+        let revision: String = columns.take()?;
+        let case: Option<i64> = columns.take()?;
+        let mut state = || columns.case_state();
+        match kind {
+            0 | 1 => {
+                let owners = if kind == 0 { &keys.owners } else { &identities.owners };
+                let Some(&owner) = owners.get(at) else { continue };
+                let case = match case {
+                    Some(case) => Some((case, state()?)),
+                    None => None,
+                };
+                found.known.push((owner, Known { by_key: kind == 0, id, revision, case }));
+            }
+            2 => {
+                if let (Some(&name), Some(case)) = (threads.names.get(at), case) {
+                    found.threads.push((name.to_owned(), case, state()?));
+                }
+            }
+            _ => found.own.extend(marks.owners.get(at)),
+        }
+    }
+    Ok(found)
+}

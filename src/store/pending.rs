@@ -1,0 +1,72 @@
+//! What becomes due by time alone.
+
+use super::rows::Columns;
+use super::types::Due;
+use super::writer::Tx;
+use super::{Result, Store, journal};
+use crate::model::limits;
+use crate::model::time::Timestamp;
+
+pub(super) const WAKE: &str = "UPDATE cases SET state = 'new', reason = NULL, until = NULL, changed_at = ?1 \
+     WHERE id IN (SELECT id FROM cases WHERE state = 'parked' AND until <= ?1 ORDER BY until LIMIT ?2) RETURNING id";
+
+pub(super) const CLOSE: &str = "UPDATE cases SET state = 'closed', changed_at = ?1 \
+     WHERE id IN (SELECT id FROM cases WHERE state = 'sent' AND changed_at < ?3 ORDER BY changed_at LIMIT ?2) RETURNING id";
+
+pub(super) const NEXT_PARKED: &str = "SELECT min(at) FROM ( \
+     SELECT min(until) AS at FROM cases WHERE state = 'parked' \
+     UNION ALL SELECT min(deferred_until) FROM drafts WHERE state = 'open' AND deferred_until > ?1)";
+
+pub(super) const NEXT_ACTION: &str = "SELECT min(at) FROM ( \
+     SELECT min(not_before) AS at FROM actions WHERE state = 'approved' \
+     UNION ALL SELECT min(not_before) FROM actions WHERE state = 'uncertain')";
+
+pub(super) const NEXT_LEASE: &str = "SELECT min(lease_until) FROM cases WHERE state = 'running'";
+
+impl Store {
+    /// Parked cases with a time that has come go back to `new`; `sent` cases untouched since `sent_before` are closed.
+    /// Gives the number of parked ones.
+    pub async fn wake_due(&self, sent_before: Timestamp) -> Result<u64> {
+        let mut woken = 0;
+        // Bounded rounds: a morning after a long sleep must not hold up everybody else.
+        loop {
+            let (parked, closed) =
+                self.write("wake parked cases", move |tx| Box::pin(wake(tx, sent_before))).await?;
+            woken += parked as u64;
+            if parked.max(closed) < limits::SWEEP_ROWS_MAX {
+                return Ok(woken);
+            }
+        }
+    }
+
+    /// The earliest moment at which something becomes due by time alone.
+    pub async fn next_due(&self, what: Due) -> Result<Option<Timestamp>> {
+        let query = match what {
+            Due::Parked => sqlx::query(NEXT_PARKED).bind(self.now().0),
+            Due::Actions => sqlx::query(NEXT_ACTION),
+            Due::Leases => sqlx::query(NEXT_LEASE),
+        };
+        match self.read_first("read what is due next", query).await? {
+            Some(row) => Columns::of(&row).maybe_time(),
+            None => Ok(None),
+        }
+    }
+}
+
+async fn wake(tx: &mut Tx, sent_before: Timestamp) -> Result<(usize, usize)> {
+    const DOING: &str = "wake parked cases";
+    let limit = i64::try_from(limits::SWEEP_ROWS_MAX).unwrap_or(i64::MAX);
+    let woken = tx.all(DOING, sqlx::query(WAKE).bind(tx.now.0).bind(limit)).await?;
+    let query = sqlx::query(CLOSE).bind(tx.now.0).bind(limit).bind(sent_before.0);
+    let closed = tx.all(DOING, query).await?;
+    let mut lines = Vec::with_capacity(woken.len() + closed.len());
+    for row in &woken {
+        lines.push((Columns::of(row).take()?, "woken", String::new()));
+    }
+    for row in &closed {
+        lines.push((Columns::of(row).take()?, "closed", "nothing came after the answer".to_owned()));
+    }
+    tx.wake.ingest |= !woken.is_empty();
+    journal::notes(tx, &lines).await?;
+    Ok((woken.len(), closed.len()))
+}

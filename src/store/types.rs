@@ -1,0 +1,256 @@
+//! What the operations take and give.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::case::{Case, CaseState};
+use crate::model::draft::{Draft, Envelope};
+use crate::model::ids::{CaseId, RunId};
+use crate::model::item::{Cursor, Disposition, Item};
+use crate::model::outbound::{ActionState, OutboundAction};
+use crate::model::run::{Run, Usage};
+use crate::model::time::Timestamp;
+
+/// A page to be committed.
+#[derive(Clone, Debug)]
+pub struct PageCommit {
+    /// The connector unit's name.
+    pub connector: String,
+    /// `Connector::identity`.
+    pub identity: String,
+    /// Items, with dispositions.
+    pub items: Vec<Item>,
+    /// `None` keeps the old one.
+    pub cursor: Option<Cursor>,
+    /// The plan generation.
+    pub generation: i64,
+}
+
+/// What became of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageReport {
+    /// Never seen, now work (`Work` or `NoReply`).
+    pub new_items: u64,
+    /// Known key or identity, other revision.
+    pub updated_items: u64,
+    /// Known, nothing new.
+    pub seen_items: u64,
+    /// Ours: by disposition, or because a key or identity equals a marker or receipt of our outbound actions.
+    pub own_items: u64,
+    /// Baseline.
+    pub baseline_items: u64,
+    /// Quarantined.
+    pub quarantined_items: u64,
+    /// Cases opened.
+    pub cases_made: u64,
+    /// Items that joined a case (which then is `new` again unless it is running or approved; its open draft is stale).
+    pub cases_joined: u64,
+}
+
+/// What is remembered of a connector's sync.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyncState {
+    /// Whose cursor it is.
+    pub identity: String,
+    /// The cursor.
+    pub cursor: Option<Cursor>,
+    /// When the last item that became work was committed.
+    pub last_new_item_at: Option<Timestamp>,
+    /// Items in the ledger, baseline included.
+    pub items_known: u64,
+    /// Of these, baseline: never worked on.
+    pub items_baseline: u64,
+}
+
+/// A new case with what routes look at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseFacts {
+    /// The case.
+    pub case: Case,
+    /// Its newest item.
+    pub newest: Item,
+    /// Disposition of the newest item, after own-mark checks.
+    pub disposition: Disposition,
+    /// An earlier item of this case that looked automatic came within a day (loop guard).
+    pub automatic_before: bool,
+}
+
+/// What ingest decided about a new case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Admission {
+    /// To an engine's queue.
+    Queue {
+        /// The route's name.
+        route: String,
+        /// The engine unit.
+        engine: String,
+        /// Higher first.
+        priority: i64,
+        /// "route mail-draft: connector matches…", for the journal.
+        why: String,
+    },
+    /// Parked for the user.
+    Park {
+        /// Why.
+        reason: String,
+    },
+    /// Recorded, nothing to do.
+    Dismiss {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Whether a run may begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BeginRun {
+    /// It is recorded as running.
+    Started(RunId),
+    /// The engine's daily number of runs is used up; the case was parked until then and the lease is gone.
+    OverBudget {
+        /// Midnight in local time.
+        until: Timestamp,
+    },
+}
+
+/// How a run ended, for the record; each moves the case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunEnd {
+    /// A draft: case to `review`; an older open draft is superseded.
+    Draft {
+        /// The connector that would send it.
+        connector: String,
+        /// Who gets it.
+        envelope: Envelope,
+        /// The text.
+        body: String,
+        /// "template", "local (claude was down)".
+        made_by: String,
+        /// For the reviewer.
+        remarks: Vec<String>,
+    },
+    /// Case to `closed`.
+    NothingToDo {
+        /// The engine's reason.
+        reason: String,
+    },
+    /// Case to `parked` without a time; the question is the reason.
+    Question {
+        /// The engine's question.
+        text: String,
+    },
+    /// No outcome.
+    Failed {
+        /// The failure's word.
+        word: String,
+        /// For people, masked.
+        detail: String,
+        /// What becomes of the case.
+        next: AfterFailure,
+    },
+}
+
+/// What becomes of a case after a failed run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AfterFailure {
+    /// `parked`, woken at `until`; `None`: waits for the user.
+    Park {
+        /// Why.
+        reason: String,
+        /// When it wakes.
+        until: Option<Timestamp>,
+    },
+    /// Back to `queued` for another engine (declared fall-back).
+    Requeue {
+        /// The engine unit.
+        engine: String,
+        /// Why.
+        reason: String,
+    },
+    /// `dead`.
+    Dead {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A run's end, fenced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishRun {
+    /// The case.
+    pub case: CaseId,
+    /// The lease's token.
+    pub token: i64,
+    /// The run.
+    pub run: RunId,
+    /// How it ended.
+    pub end: RunEnd,
+    /// What it cost.
+    pub usage: Usage,
+    /// The plan generation.
+    pub generation: i64,
+}
+
+/// What start-up found of a dead predecessor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// `running` cases returned to the queue (their runs are `interrupted`).
+    pub requeued: u64,
+    /// `running` cases parked because their attempts are used up.
+    pub parked: u64,
+    /// `sending` actions that are now `uncertain`.
+    pub uncertain: u64,
+}
+
+/// One line of a case's record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalRow {
+    /// When.
+    pub at: Timestamp,
+    /// `item`, `routed`, `claimed`, `run`, `draft`, `edited`, `approved`, `sending`, `sent`, `uncertain`, `parked`…
+    pub event: String,
+    /// For people.
+    pub detail: String,
+}
+
+/// The unbroken record of one case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CaseRecord {
+    /// The case.
+    pub case: Case,
+    /// Oldest first.
+    pub items: Vec<Item>,
+    /// Oldest first.
+    pub runs: Vec<Run>,
+    /// Oldest first.
+    pub drafts: Vec<Draft>,
+    /// Oldest first.
+    pub actions: Vec<OutboundAction>,
+    /// Oldest first, at most `limits::JOURNAL_ROWS_SHOWN_MAX`.
+    pub journal: Vec<JournalRow>,
+}
+
+/// What becomes due by time alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Parked cases and deferred drafts.
+    Parked,
+    /// Approved and uncertain actions.
+    Actions,
+    /// Leases that run out.
+    Leases,
+}
+
+/// Counts for a glance.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Cases by state, every state named.
+    pub cases: Vec<(CaseState, u64)>,
+    /// Actions by state, every state named.
+    pub actions: Vec<(ActionState, u64)>,
+    /// Drafts that wait for a person now.
+    pub drafts_open: u64,
+    /// The oldest waiting draft.
+    pub oldest_draft_at: Option<Timestamp>,
+    /// The oldest queued case.
+    pub oldest_queued_at: Option<Timestamp>,
+}

@@ -15,8 +15,14 @@ pub struct Catalog {
 }
 
 /// The catalog of this build.
-pub static CATALOG: Catalog =
-    Catalog { platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC], engines: &[] };
+pub static CATALOG: Catalog = Catalog {
+    platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC],
+    engines: &[
+        &crate::engine::template::SPEC,
+        &crate::engine::command::SPEC,
+        &crate::engine::openai_chat::SPEC,
+    ],
+};
 
 impl Catalog {
     /// A platform by its word.

@@ -68,7 +68,7 @@ impl Context<'_> {
     /// Where unit files come from.
     #[must_use]
     pub fn search(&self) -> SearchPath {
-        let env = SearchEnv::read(&|name| self.environment.get_os(name).map(ToOwned::to_owned));
+        let env = SearchEnv::read(&self.environment);
         SearchPath::new(&env, &self.global.unit_dir)
     }
 

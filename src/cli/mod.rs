@@ -12,7 +12,7 @@ pub mod review;
 pub mod run;
 pub mod secret;
 pub mod status;
-//pub mod validate;
+pub mod validate;
 
 use std::io::Write;
 
@@ -39,7 +39,9 @@ enum Command {
     /// Run the daemon in the foreground, or one cycle
     Run(run::RunArgs),
     /// Show what each unit is doing, with ages
-    Status,
+    Status(status::StatusArgs),
+    /// Check all unit files and show every finding
+    Validate(validate::ValidateArgs),
     /// Look at drafts and decide
     Review(review::ReviewArgs),
     /// Look at cases and their whole record
@@ -86,12 +88,13 @@ pub fn main(
 fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError> {
     match command {
         // Pure: no runtime, no daemon.
+        Command::Validate(args) => validate::command(args, context),
         Command::Secret(args) => secret::command(args, context),
         // The daemon, with its own threads.
         Command::Run(args) => threads(2)?.block_on(run::command(args, context)),
         Command::Demo(args) => threads(2)?.block_on(demo::command(args, context)),
         // One request to the daemon.
-        Command::Status => Ok(0),
+        Command::Status(args) => threads(1)?.block_on(status::command(args, context)),
         Command::Review(args) => threads(1)?.block_on(review::command(args, context)),
         Command::Case(args) => threads(1)?.block_on(case::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),

@@ -88,7 +88,7 @@ enum ReviewCommand {
 
 /// Reads `90s`, `2h`, `3d`.
 fn span(text: &str) -> Result<std::time::Duration, String> {
-    Err(text.to_owned())
+    crate::unit::parse_duration(text).ok_or_else(|| "a span looks like 90s, 2h, 3d".to_owned())
 }
 
 /// Runs the command; without a subcommand, walks through the open drafts.

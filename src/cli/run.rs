@@ -39,7 +39,7 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
     let compiled = assembly::compile_units(&context.search(), &context.environment, paths.state.clone());
     let scrubber = Scrubber::default();
     let filter = args.log.unwrap_or_else(|| compiled.plan.daemon.log_level.clone());
-    logging::init(LogOptions {
+    logging::init(&LogOptions {
         filter,
         target: LogTarget::of(&context.environment),
         clock: context.clock.clone(),

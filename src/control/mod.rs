@@ -3,6 +3,7 @@
 pub mod api;
 pub mod client;
 mod finish;
+pub mod health;
 pub mod listener;
 pub mod server;
 pub mod wire;

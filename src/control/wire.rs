@@ -179,6 +179,33 @@ pub struct UnitView {
     pub details: Vec<String>,
 }
 
+impl UnitView {
+    /// A loaded, enabled, running unit about which nothing else is known; for `..UnitView::active(name)`.
+    #[must_use]
+    pub fn active(unit: impl Into<String>) -> Self {
+        Self {
+            unit: unit.into(),
+            description: String::new(),
+            load: LoadState::Loaded,
+            active: ActiveState::Active,
+            enabled: true,
+            reason: None,
+            place: None,
+            since: None,
+            last_try: None,
+            last_success: None,
+            last_new_item: None,
+            last_probe: None,
+            next_due: None,
+            every: None,
+            failures_in_a_row: 0,
+            restarts: 0,
+            last_error: None,
+            details: Vec::new(),
+        }
+    }
+}
+
 /// A connection test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeView {

@@ -127,7 +127,7 @@ mod tests {
     /// To the next half minute, so that the spread does not show.
     fn minutes(at: Timestamp) -> String {
         let halves = at.since(NOW).as_secs().div_ceil(30);
-        format!("{}.{}m", halves / 2, if halves % 2 == 0 { 0 } else { 5 })
+        format!("{}.{}m", halves / 2, if halves.is_multiple_of(2) { 0 } else { 5 })
     }
 
     #[test]

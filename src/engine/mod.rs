@@ -1,17 +1,28 @@
 //! Engines: the closed set of executors, one file each, the prompt, the router.
 
 pub mod after;
+pub mod command;
+#[cfg(test)]
+mod fixtures;
+pub mod openai_chat;
+pub mod prompt;
 pub mod router;
+pub mod template;
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::http::HttpRoom;
-use crate::model::class::PortError;
+use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::environment::Environment;
-use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunLimits};
+use crate::model::limits;
+use crate::model::run::{
+    EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure, RunLimits, Usage,
+};
+use crate::model::text::{clean, short_size};
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
 use crate::secret::SecretStore;
@@ -22,7 +33,14 @@ use crate::unit::value::Settings;
 /// A configured executor. A closed set: the compiler leads to every place a new one touches.
 /// An engine never sends; it returns a draft or a classed error.
 #[derive(Debug)]
-pub enum ExecutionEngine {}
+pub enum ExecutionEngine {
+    /// Renders a template.
+    Template(template::TemplateEngine),
+    /// Runs a program.
+    Command(command::CommandEngine),
+    /// Asks a server that speaks Chat Completions.
+    OpenAiChat(openai_chat::OpenAiChatEngine),
+}
 
 /// What an engine gets to be built. Building spawns nothing and reads no secret.
 #[derive(Clone)]
@@ -37,6 +55,12 @@ pub struct EngineContext {
     pub environment: Environment,
     /// Now.
     pub clock: Clock,
+}
+
+impl fmt::Debug for EngineContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EngineContext")
+    }
 }
 
 /// One row of the catalog.
@@ -57,19 +81,133 @@ pub struct EngineSpec {
 
 impl ExecutionEngine {
     /// Present, right version, logged in? Short. The text is for people: "ollama 0.9 at 127.0.0.1:11434".
+    ///
+    /// # Errors
+    /// Why a run would fail, as far as can be told without one.
     pub async fn probe(&self) -> Result<String, EngineError> {
-        match *self {}
+        match self {
+            Self::Template(engine) => engine.probe().await,
+            Self::Command(engine) => engine.probe().await,
+            Self::OpenAiChat(engine) => engine.probe().await,
+        }
     }
 
     /// One run. `run_dir` is an empty directory of mode 0700 made for this attempt. Ends by itself within
     /// `limits.total` plus the kill grace; ends soon after `cancel` with `RunFailure::Cancelled`.
+    ///
+    /// # Errors
+    /// The run gave no outcome. A non-answer (error text, cut text, empty, over the cap) is an error, never a draft.
     pub async fn run(
         &self,
-        _request: &EngineRequest,
-        _limits: RunLimits,
-        _run_dir: &Path,
-        _cancel: &CancellationToken,
+        request: &EngineRequest,
+        limits: RunLimits,
+        run_dir: &Path,
+        cancel: &CancellationToken,
     ) -> Result<EngineOutcome, EngineError> {
-        match *self {}
+        let outcome = match self {
+            Self::Template(engine) => engine.run(request).await,
+            Self::Command(engine) => engine.run(request, limits, run_dir, cancel).await,
+            Self::OpenAiChat(engine) => engine.run(request, limits, cancel).await,
+        };
+        outcome.and_then(checked)
+    }
+}
+
+/// The last look at what any engine says, before it can become a draft.
+fn checked(outcome: EngineOutcome) -> Result<EngineOutcome, EngineError> {
+    let EngineOutcome { result, usage, remarks } = outcome;
+    let refuse = |failure, detail: String| Err(EngineError { failure, detail, usage: usage.clone() });
+    let result = match result {
+        EngineResult::Reply(text) => {
+            let text = clean(&text).trim().to_owned();
+            if text.is_empty() {
+                return refuse(RunFailure::Empty, "the reply was empty".to_owned());
+            }
+            if text.len() > limits::DRAFT_BYTES_MAX {
+                let (size, most) =
+                    (short_size(text.len() as u64), short_size(limits::DRAFT_BYTES_MAX as u64));
+                return refuse(RunFailure::Protocol, format!("the reply has {size}, the most is {most}"));
+            }
+            if let Some((notice, failure)) = notice(&text) {
+                return refuse(failure, format!("instead of a reply came a notice, \"{notice}…\""));
+            }
+            EngineResult::Reply(text)
+        }
+        EngineResult::NothingToDo(reason) => EngineResult::NothingToDo(clean(&reason)),
+        EngineResult::Question(question) => EngineResult::Question(clean(&question)),
+    };
+    Ok(EngineOutcome { result, usage, remarks })
+}
+
+/// Texts that known programs print in place of an answer, some with exit code 0, and what they mean.
+const NOTICES: [(&str, RunFailure); 14] = [
+    ("API Error: 401", RunFailure::Auth),
+    ("[API Error: 401", RunFailure::Auth),
+    ("API Error", RunFailure::Protocol),
+    ("[API Error", RunFailure::Protocol),
+    ("Not logged in", RunFailure::Auth),
+    ("Invalid API key", RunFailure::Auth),
+    ("Please run /login", RunFailure::Auth),
+    ("Credit balance is too low", RunFailure::Billing),
+    ("You've hit your", RunFailure::UsageLimit(None)),
+    ("You’ve hit your", RunFailure::UsageLimit(None)),
+    ("You're out of extra usage", RunFailure::UsageLimit(None)),
+    ("Claude AI usage limit reached", RunFailure::UsageLimit(None)),
+    ("5-hour limit reached", RunFailure::UsageLimit(None)),
+    ("Error: Reached max turns", RunFailure::Cut),
+];
+
+fn notice(text: &str) -> Option<(&'static str, RunFailure)> {
+    NOTICES.iter().find(|(start, _)| text.starts_with(start)).cloned()
+}
+
+/// A failure that cost nothing that we know of.
+fn failed(failure: RunFailure, detail: impl Into<String>) -> EngineError {
+    EngineError { failure, detail: detail.into(), usage: Usage::default() }
+}
+
+/// An error of a port, in the words of runs.
+fn port_failure(error: &PortError) -> EngineError {
+    let failure = match error.class {
+        ErrorClass::Config => RunFailure::Config,
+        ErrorClass::Auth => RunFailure::Auth,
+        ErrorClass::RateLimited { until } => RunFailure::RateLimited(until),
+        ErrorClass::Permanent => RunFailure::BadRequest,
+        // A run has no effect outside, so not knowing whether it happened is no worse than that it did not.
+        ErrorClass::Network { .. } | ErrorClass::Uncertain => RunFailure::Network,
+        ErrorClass::Bug => RunFailure::Protocol,
+    };
+    failed(failure, chain(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let result = EngineResult::Reply(text.into());
+        let outcome = checked(EngineOutcome { result, usage: Usage::default(), remarks: Vec::new() });
+        let shown = match outcome.map(|outcome| outcome.result) {
+            Ok(EngineResult::Reply(text)) => format!("reply {text:?}"),
+            Ok(other) => format!("{other:?}"),
+            Err(error) => format!("{}: {error}", error.failure.word()),
+        };
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_notice_is_no_reply() {
+        check("Dear Pat,\r\nyes.\n", r#"reply "Dear Pat,\nyes.""#);
+        check(" \u{b}\n", "empty: the reply was empty");
+        check("[API Error: 401 …]", r#"auth: instead of a reply came a notice, "[API Error: 401…""#);
+        check(
+            "You've hit your 5-hour limit · resets 9:13am (UTC)",
+            r#"usage-limit: instead of a reply came a notice, "You've hit your…""#,
+        );
+    }
+
+    #[test]
+    fn an_endless_reply_is_no_reply() {
+        check(&"x".repeat(limits::DRAFT_BYTES_MAX + 1), "protocol: the reply has 256 KB, the most is 256 KB");
     }
 }

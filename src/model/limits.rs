@@ -56,9 +56,6 @@ pub const IMAP_ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// A list of flags, dates and sizes: a window of 100,000 mails.
 pub const IMAP_HEADS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// IDLE is begun anew this often: NATs forget silent connections, some servers end them after ten minutes.
-pub const IMAP_IDLE: Duration = Duration::from_secs(9 * 60);
-
 /// All that a submission server may say about one mail.
 pub const SMTP_ANSWERS_BYTES_MAX: u64 = 256 * 1024;
 
@@ -154,6 +151,9 @@ pub const UNIT_FILE_BYTES_MAX: u64 = 256 * 1024;
 
 /// Findings shown for one file; cascades beyond help nobody.
 pub const FINDINGS_PER_FILE_MAX: usize = 20;
+
+/// Earlier routes that a route is compared with when shadowed ones are looked for: keeps ten thousand routes cheap.
+pub const ROUTES_COMPARED_MAX: usize = 200;
 
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;

@@ -7,6 +7,7 @@ pub mod class;
 pub mod cycle;
 pub mod draft;
 pub mod environment;
+pub mod exit;
 pub mod ids;
 pub mod item;
 pub mod limits;

@@ -50,6 +50,12 @@ impl Timestamp {
         let parser = jiff::fmt::rfc2822::DateTimeParser::new();
         parser.parse_timestamp(text.trim()).ok().map(|at| Self(at.as_millisecond()))
     }
+
+    /// From RFC 3339: `2026-11-30T09:00:00+01:00`.
+    #[must_use]
+    pub fn from_rfc3339(text: &str) -> Option<Self> {
+        text.trim().parse::<jiff::Timestamp>().ok().map(|at| Self(at.as_millisecond()))
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -140,6 +146,12 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_rfc_3339() {
+        assert_eq!(Timestamp::from_rfc3339("2026-11-30T09:00:00+01:00"), Some(Timestamp(1_796_025_600_000)));
+        assert_eq!(Timestamp::from_rfc3339("9:13am (UTC)"), None);
+    }
 
     #[test]
     fn shows_rfc_3339_to_the_second() {

@@ -86,7 +86,7 @@ pub(super) fn explain(program: &Path, cwd: &Path, error: io::Error) -> PortError
 ///
 /// # Errors
 /// `Config`, naming the interpreter and the PATH.
-pub(super) fn check_env_line(program: &Path, env: &ChildEnv) -> Result<(), PortError> {
+pub fn check(program: &Path, env: &ChildEnv) -> Result<(), PortError> {
     let Some(line) = interpreter(program) else { return Ok(()) };
     let mut words = line.split_ascii_whitespace();
     if !words.next().is_some_and(|first| first.ends_with("/env")) {

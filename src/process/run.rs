@@ -90,7 +90,7 @@ pub(super) async fn run(
     on_line: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<ChildReport, PortError> {
     let program = lookup::find(&spec.program, &spec.env)?;
-    lookup::check_env_line(&program, &spec.env)?;
+    lookup::check(&program, &spec.env)?;
     let mark = crate::secret::random::random_hex(16);
     // Until the end of this function: dropped last, when nothing of the tree is left to be found by it.
     let mut note = Note::open(&room.notes_dir, &mark).map_err(|error| {

@@ -1,11 +1,25 @@
 //! The compiler: what was read → plan and findings.
 
-use std::path::PathBuf;
+mod build;
 
-use super::load::Loaded;
-use super::plan::{Off, Plan};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use super::check::{
+    bad_name, disabled_incomplete, duplicate_key, ignored_file, literal_secret, orphan_drop_in, syntax_error,
+    unknown_kind, unreadable,
+};
+use super::defaults::Defaults;
+use super::graph::{self, Units};
+use super::load::{Loaded, Notice, Role, Target, Trouble, UnitFile};
+use super::merge;
+use super::parse;
+use super::plan::{Kind, Off, Plan, UnitName};
 use super::registry::Registry;
-use crate::diag::{Finding, SourceMap};
+use super::routes;
+use super::tree::Table;
+use super::typed::{Surroundings, Typed};
+use crate::diag::{self, Finding, Severity, SourceId, SourceMap, Span};
 
 /// What values may refer to outside the files. Handed in, never looked up.
 #[derive(Clone, Debug)]
@@ -21,8 +35,10 @@ pub struct CompileEnv {
 pub struct Compiled {
     /// The plan.
     pub plan: Plan,
-    /// All findings, sorted.
+    /// All findings, sorted; at most `limits::FINDINGS_PER_FILE_MAX` a file.
     pub findings: Vec<Finding>,
+    /// How many findings of a file were cut.
+    pub cut: Vec<(SourceId, usize)>,
     /// The files they point into.
     pub sources: SourceMap,
     /// The `daemon` unit itself is off or broken, so `plan.daemon` holds the defaults: a daemon must not start on it.
@@ -32,6 +48,218 @@ pub struct Compiled {
 /// Compiles what was read. A pure function: no file, network, clock or environment; the order of `loaded` does not
 /// matter.
 #[must_use]
-pub fn compile(_loaded: &Loaded, _registry: &Registry, _env: &CompileEnv) -> Compiled {
-    todo!("compile")
+pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compiled {
+    let mut sources = SourceMap::default();
+    let (mut findings, unread) = notices(&loaded.notices, &mut sources);
+    let files = Effective::of(loaded.files.iter().chain(unread.iter().map(|(file, _)| file)));
+    let unread: HashMap<&Path, &Finding> =
+        unread.iter().map(|(file, finding)| (file.path.as_path(), finding)).collect();
+    let mut parsed = Parsed::default();
+    for file in files.all() {
+        parsed.add(file, unread.get(file.path.as_path()).copied(), &mut sources);
+    }
+    findings.append(&mut parsed.findings);
+    findings.extend(files.orphans(&parsed));
+
+    let mut defaults = Defaults::default();
+    let mut units = Units::new();
+    for (name, main) in &files.mains {
+        let mut around = Surroundings { registry, env, dirs: &parsed.dirs, defaults: &mut defaults };
+        if let Some(unit) = one(name, main, &files, &mut parsed.docs, &sources, &mut around) {
+            units.insert(name.clone(), unit);
+        }
+    }
+    graph::check(&mut units);
+    let cycles = graph::cycle::check(&mut units);
+    routes::check(&mut units, registry);
+    let off = graph::off::find(&units, &cycles, &sources);
+
+    let paths = files.mains.iter().map(|(name, file)| (name.clone(), file.path.clone())).collect();
+    let (plan, daemon_off) = build::plan(&units, off, registry, &sources, paths);
+    for unit in units.into_values() {
+        unit.report.secrets.iter().for_each(|span| sources.hide(*span));
+        findings.extend(calm(unit));
+    }
+    let cut = diag::settle(&mut findings, &sources);
+    Compiled { plan, findings, cut, sources, daemon_off }
+}
+
+/// The files that count: of each unit the highest, and of each drop-in's name the highest.
+struct Effective<'a> {
+    mains: BTreeMap<UnitName, &'a UnitFile>,
+    drop_ins: BTreeMap<(&'a Target, &'a str), &'a UnitFile>,
+}
+
+impl<'a> Effective<'a> {
+    fn of(files: impl Iterator<Item = &'a UnitFile>) -> Self {
+        let mut effective = Self { mains: BTreeMap::new(), drop_ins: BTreeMap::new() };
+        for file in files {
+            let higher = |held: &&UnitFile| (file.level, &file.path) > (held.level, &held.path);
+            match &file.role {
+                Role::Main(name) => {
+                    if effective.mains.get(name).is_none_or(higher) {
+                        effective.mains.insert(name.clone(), file);
+                    }
+                }
+                Role::DropIn { target, file: own } => {
+                    let key = (target, own.as_str());
+                    if effective.drop_ins.get(&key).is_none_or(higher) {
+                        effective.drop_ins.insert(key, file);
+                    }
+                }
+            }
+        }
+        effective
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'a UnitFile> {
+        self.mains.values().chain(self.drop_ins.values()).copied()
+    }
+
+    /// The drop-ins of a target, by file name.
+    fn layers(&self, target: &Target) -> impl Iterator<Item = &'a UnitFile> {
+        let mine = self.drop_ins.range((target, "")..).take_while(move |((of, _), _)| *of == target);
+        mine.map(|(_, file)| *file).collect::<Vec<_>>().into_iter()
+    }
+
+    fn orphans(&self, parsed: &Parsed<'_>) -> Vec<Finding> {
+        let orphan = |(target, _): &(&Target, &str), file: &&UnitFile| match target {
+            Target::Unit(name) if !self.mains.contains_key(name) => {
+                let source = parsed.docs.get(file.path.as_path())?.source;
+                Some(orphan_drop_in::finding(Span::file(source), name, self.mains.keys()))
+            }
+            _ => None,
+        };
+        self.drop_ins.iter().filter_map(|(key, file)| orphan(key, file)).collect()
+    }
+}
+
+/// A parsed file.
+struct Doc {
+    source: SourceId,
+    root: Table,
+    broken: Option<Finding>,
+    broken_spans: Vec<Span>,
+}
+
+#[derive(Default)]
+struct Parsed<'a> {
+    docs: HashMap<&'a Path, Doc>,
+    dirs: Vec<PathBuf>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Parsed<'a> {
+    /// `unread`: the file has no text, and this says why.
+    fn add(&mut self, file: &'a UnitFile, unread: Option<&Finding>, sources: &mut SourceMap) {
+        let source = sources.add(file.path.clone(), file.text.clone());
+        let (root, mut errors) = parse::parse(source, &file.text);
+        errors.extend(unread.cloned());
+        let parent = file.path.parent().unwrap_or(Path::new(""));
+        let dir = match file.role {
+            Role::Main(_) => parent,
+            Role::DropIn { .. } => parent.parent().unwrap_or(parent),
+        };
+        self.dirs.resize(source.0 as usize, PathBuf::new());
+        self.dirs.push(dir.to_owned());
+        let broken_spans = errors.iter().map(|finding| finding.span).collect();
+        let broken = errors.first().cloned();
+        self.findings.extend(errors);
+        self.docs.insert(&file.path, Doc { source, root, broken, broken_spans });
+    }
+}
+
+/// One unit: its layers merged and typed.
+fn one(
+    name: &UnitName,
+    main: &UnitFile,
+    files: &Effective<'_>,
+    docs: &mut HashMap<&Path, Doc>,
+    sources: &SourceMap,
+    around: &mut Surroundings<'_>,
+) -> Option<Typed> {
+    let doc = docs.get_mut(main.path.as_path())?;
+    let source = doc.source;
+    // Each main file belongs to one unit, so its tree can be taken rather than copied.
+    let mut root = std::mem::take(&mut doc.root);
+    let mut broken: Vec<Finding> = doc.broken.iter().cloned().collect();
+    let mut broken_spans = doc.broken_spans.clone();
+    let mut merged = Vec::new();
+    let mut layers = 0;
+    for target in [Target::Kind(name.kind), Target::Unit(name.clone())] {
+        for layer in files.layers(&target) {
+            let Some(doc) = docs.get(layer.path.as_path()) else { continue };
+            merge::lay_over(&mut root, doc.root.clone(), &mut merged);
+            broken.extend(doc.broken.clone());
+            broken_spans.extend(&doc.broken_spans);
+            layers += 1;
+        }
+    }
+    let shipped = main.level == 0 && layers == 0;
+    let mut unit = Typed::new(name.clone(), source, shipped, &root, !broken.is_empty(), around);
+    if !broken.is_empty() {
+        // What stands on a broken line was hardly read as it was meant.
+        unit.report.findings.retain(|finding| {
+            !broken_spans.iter().any(|span| {
+                span.source == finding.span.source
+                    && parse::same_line(sources.text(span.source), *span, finding.span)
+            })
+        });
+    }
+    // The unit is off because of them; they are told with their file.
+    unit.report.findings.extend(merged);
+    unit.report.findings.extend(broken);
+    Some(unit)
+}
+
+/// The findings of a unit as they are told: those of a disabled unit become one info, but for the ones that are
+/// faults of the file whether it runs or not.
+fn calm(unit: Typed) -> Vec<Finding> {
+    if unit.enabled && !unit.masked {
+        return unit.report.findings;
+    }
+    let always = [literal_secret::CHECK.code, syntax_error::CHECK.code, duplicate_key::CHECK.code];
+    let (mut told, calm): (Vec<Finding>, Vec<Finding>) =
+        unit.report.findings.into_iter().partition(|finding| always.contains(&finding.check.code));
+    let (infos, problems): (Vec<Finding>, Vec<Finding>) =
+        calm.into_iter().partition(|finding| finding.severity == Severity::Info);
+    if unit.masked || unit.shipped {
+        return told;
+    }
+    let mut titles: Vec<String> = problems.into_iter().map(|finding| finding.title).collect();
+    let mut seen = BTreeSet::new();
+    titles.retain(|title| seen.insert(title.clone()));
+    if titles.is_empty() {
+        told.extend(infos);
+    } else {
+        told.push(disabled_incomplete::finding(Span::file(unit.source), &titles));
+    }
+    told
+}
+
+/// The findings about what was not read, and the files that nevertheless take their units' places, with the reason.
+fn notices(notices: &[Notice], sources: &mut SourceMap) -> (Vec<Finding>, Vec<(UnitFile, Finding)>) {
+    let mut notices: Vec<&Notice> = notices.iter().collect();
+    notices.sort();
+    let (mut findings, mut unread) = (Vec::new(), Vec::new());
+    for notice in notices {
+        let span = Span::file(sources.add(notice.path.clone(), "".into()));
+        let finding = match &notice.trouble {
+            Trouble::Ignored(names) => ignored_file::finding(span, names),
+            Trouble::UnknownKind(word) => unknown_kind::finding(span, word),
+            Trouble::BadName(file) => bad_name::finding(span, file),
+            trouble => unreadable::finding(span, trouble),
+        };
+        if let Some((level, role)) = notice.instead_of.clone() {
+            let file = UnitFile { level, path: notice.path.clone(), role, text: "".into() };
+            unread.push((file, finding.clone()));
+        }
+        findings.push(finding);
+    }
+    (findings, unread)
+}
+
+/// The daemon unit's name.
+fn daemon_name() -> UnitName {
+    UnitName { name: super::kinds::daemon::NAME.to_owned(), kind: Kind::Daemon }
 }

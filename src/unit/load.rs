@@ -66,6 +66,16 @@ pub struct Notice {
     pub path: PathBuf,
     /// What is the matter.
     pub trouble: Trouble,
+    /// What it would have been, with its level: such a unit is off, rather than absent or an older version of itself.
+    pub instead_of: Option<(usize, Role)>,
+}
+
+impl Notice {
+    /// It is about a directory rather than about one file.
+    #[must_use]
+    pub fn is_about_directory(&self) -> bool {
+        matches!(self.trouble, Trouble::Ignored(_) | Trouble::TooMany)
+    }
 }
 
 /// What is the matter with something that was not read.
@@ -200,7 +210,7 @@ impl Loaded {
     fn read_file(&mut self, level: usize, path: PathBuf, role: Role) {
         match read(&path) {
             Ok(text) => self.files.push(UnitFile { level, path, role, text }),
-            Err(trouble) => self.note(path, trouble),
+            Err(trouble) => self.notices.push(Notice { path, trouble, instead_of: Some((level, role)) }),
         }
     }
 
@@ -214,7 +224,7 @@ impl Loaded {
     }
 
     fn note(&mut self, path: PathBuf, trouble: Trouble) {
-        self.notices.push(Notice { path, trouble });
+        self.notices.push(Notice { path, trouble, instead_of: None });
     }
 }
 

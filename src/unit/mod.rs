@@ -1,14 +1,32 @@
 //! Unit files: text → plan. The same code serves `workagent validate` and the daemon.
 //!
-//! `load` reads the search path; `compile` is a pure function of what was read.
+//! [`load`] reads the search path. [`compile`] is a pure function of what was read: each file is parsed with its places
+//! kept, the layers of a unit are merged and typed by the table of its kind, the rules look at it alone and then at
+//! all units together, and what stands becomes the plan; the rest stays in it as no-ops with a reason and a place.
 
+mod canon;
+pub mod check;
 pub mod compile;
+mod decode;
+mod defaults;
+mod graph;
+pub mod kinds;
+mod layout;
 pub mod load;
+mod merge;
+mod parse;
 pub mod plan;
 pub mod registry;
+mod report;
+mod routes;
 pub mod schema;
 pub mod search;
+mod tree;
+mod typed;
 pub mod value;
+mod words;
 
+pub use check::{CHECKS, explain};
 pub use compile::{CompileEnv, Compiled, compile};
+pub use decode::parse_duration;
 pub use load::{Loaded, load};

@@ -93,3 +93,41 @@ pub struct KeyProblem {
     /// A short lower-case sentence; never a value that may be secret.
     pub message: String,
 }
+
+/// A table of a kind of unit.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSpec {
+    /// Its name in the file.
+    pub name: &'static str,
+    /// Its keys; for a free table the type of all its values is `EnvMap`'s, and `keys` is empty.
+    pub keys: &'static [KeySpec],
+    /// Takes any environment name as a key.
+    pub free: bool,
+    /// One line for the manual.
+    pub doc: &'static str,
+}
+
+impl TableSpec {
+    /// A table with these keys.
+    #[must_use]
+    pub const fn new(name: &'static str, keys: &'static [KeySpec], doc: &'static str) -> Self {
+        Self { name, keys, free: false, doc }
+    }
+
+    /// A key by its name.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Option<&'static KeySpec> {
+        self.keys.iter().find(|spec| spec.name == name)
+    }
+}
+
+/// A kind of unit.
+#[derive(Clone, Copy, Debug)]
+pub struct KindSpec {
+    /// Its tables, without `[unit]` and `[install]`, which all have.
+    pub tables: &'static [TableSpec],
+    /// `[install] enabled` if it is not said.
+    pub enabled: bool,
+    /// One line for the manual.
+    pub doc: &'static str,
+}

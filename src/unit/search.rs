@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use crate::model::environment::Environment;
+
 /// The variables of the environment that matter to unit files, read by whoever may read the environment.
 #[derive(Clone, Debug, Default)]
 pub struct SearchEnv {
@@ -17,15 +19,19 @@ pub struct SearchEnv {
 }
 
 impl SearchEnv {
-    /// Asks `get` for each variable by its name. Empty variables and relative directories count as unset, as the
-    /// XDG base directory specification demands.
-    pub fn read(get: &dyn Fn(&str) -> Option<OsString>) -> Self {
-        let dir = |name| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    /// From the daemon's environment. Empty variables and relative directories count as unset, as the XDG base
+    /// directory specification demands.
+    #[must_use]
+    pub fn read(environment: &Environment) -> Self {
+        let dir = |name| environment.get_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Self {
             home: dir("HOME"),
             config_home: dir("XDG_CONFIG_HOME"),
             runtime_dir: dir("XDG_RUNTIME_DIR"),
-            unit_path: get("WORKAGENT_UNIT_PATH").filter(|text| !text.is_empty()),
+            unit_path: environment
+                .get_os("WORKAGENT_UNIT_PATH")
+                .filter(|text| !text.is_empty())
+                .map(OsStr::to_owned),
         }
     }
 }

@@ -104,6 +104,8 @@ fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> Uni
         UnitState::Inactive | UnitState::Stopped => ActiveState::Inactive,
         UnitState::Activating => ActiveState::Activating,
         UnitState::Active => ActiveState::Active,
+        // It goes on by itself: the failures in a row say how it is.
+        UnitState::Failed if status.next_due.is_some() => ActiveState::Active,
         UnitState::Failed => ActiveState::Failed,
     };
     // A unit without an `Off` that is inactive all the same could not be built.

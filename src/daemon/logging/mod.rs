@@ -100,14 +100,14 @@ fn leads_to_journal(environment: &Environment) -> bool {
 ///
 /// # Errors
 /// [`LoggingError`].
-pub fn init(options: LogOptions) -> Result<(), LoggingError> {
+pub fn init(options: &LogOptions) -> Result<(), LoggingError> {
     install_panic_hook(options.scrubber.clone());
     let dispatch: tracing::Dispatch = match options.target {
         LogTarget::Journal => {
             let layer = journal::JournalLayer::connect(JOURNAL_SOCKET.into(), options.scrubber.clone());
-            tracing_subscriber::registry().with(filter(&options)?).with(layer).into()
+            tracing_subscriber::registry().with(filter(options)?).with(layer).into()
         }
-        LogTarget::Text { .. } | LogTarget::Json => subscriber(&options, std::io::stderr)?.into(),
+        LogTarget::Text { .. } | LogTarget::Json => subscriber(options, std::io::stderr)?.into(),
     };
     dispatch.try_init().map_err(|_| LoggingError::Twice)
 }

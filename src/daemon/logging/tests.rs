@@ -59,7 +59,7 @@ fn secrets_are_masked_at_every_level_and_in_every_place() {
 #[test]
 fn json_lines_stay_json() {
     let shown = logged(LogTarget::Json, "info", || {
-        tracing::info!(at = 1, "x \"canary-0123456789\"\n{}", "y".repeat(99_999))
+        tracing::info!(at = 1, "x \"canary-0123456789\"\n{}", "y".repeat(99_999));
     });
     let value: serde_json::Value = serde_json::from_str(&shown).unwrap();
     let message = value["fields"]["message"].as_str().unwrap();

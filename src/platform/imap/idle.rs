@@ -9,7 +9,7 @@ use super::name::WireName;
 use super::session::Session;
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::item::Cursor;
-use crate::model::limits::{IMAP_ANSWER_BYTES_MAX, IMAP_IDLE};
+use crate::model::limits::IMAP_ANSWER_BYTES_MAX;
 
 /// A connection that waits. It outlives the wait for it: whoever gives up waiting and comes back later finds it where
 /// it was.
@@ -17,6 +17,8 @@ use crate::model::limits::{IMAP_ANSWER_BYTES_MAX, IMAP_IDLE};
 pub struct Watch {
     session: Session,
     mailbox: WireName,
+    /// IDLE is begun anew this often.
+    renew: Duration,
     exists: u32,
     idling: Option<Idling>,
 }
@@ -32,8 +34,8 @@ const DOING: &str = "wait for new mail";
 impl Watch {
     /// A watch over a mailbox, not yet waiting.
     #[must_use]
-    pub fn new(session: Session, mailbox: WireName) -> Self {
-        Self { session, mailbox, exists: 0, idling: None }
+    pub fn new(session: Session, mailbox: WireName, renew: Duration) -> Self {
+        Self { session, mailbox, renew, exists: 0, idling: None }
     }
 
     /// The server can tell of news.
@@ -58,7 +60,7 @@ impl Watch {
                     self.idling.insert(Idling { tag, since: Instant::now() })
                 }
             };
-            let left = IMAP_IDLE.saturating_sub(idling.since.elapsed());
+            let left = self.renew.saturating_sub(idling.since.elapsed());
             if left.is_zero() {
                 self.end().await?;
             } else if self.news(left).await? {

@@ -150,7 +150,8 @@ impl Imap {
     async fn wait(&self, cursor: Option<&Cursor>) -> Result<(), PortError> {
         let mut slot = self.watch.lock().await;
         if !slot.as_ref().is_some_and(Watch::is_alive) {
-            let watch = Watch::new(self.open().await?, WireName::from_person(&self.account.mailbox));
+            let mailbox = WireName::from_person(&self.account.mailbox);
+            let watch = Watch::new(self.open().await?, mailbox, self.account.idle_renew);
             if !watch.is_possible() {
                 // The schedule is all there is with this server.
                 drop(watch);

@@ -130,6 +130,7 @@ impl Reader<'_> {
                 let mut item = map::to_item(raw, context(account, at, uid, head, part));
                 if let Wanted::YesIfSince(baseline_at) = at.wanted(uid, head.received_at)
                     && item.at.is_some_and(|written_at| written_at < baseline_at)
+                    && item.disposition != Disposition::Own
                 {
                     item.disposition = Disposition::Baseline;
                 }

@@ -39,6 +39,12 @@ pub const KEYS: &[KeySpec] = &[
     ),
     KeySpec::new("from", ValueType::Text, "The shown sender of replies, `\"Kim Lee <kim@example.org>\"`"),
     KeySpec::new("idle", ValueType::Bool, "Let the server tell of new mail at once, where it can").default("true"),
+    KeySpec::new(
+        "idle_renew",
+        ValueType::Duration { min_s: 10, max_s: 29 * 60 },
+        "Ask anew so often to be told: networks forget silent connections, some servers end them after ten minutes",
+    )
+    .default("\"9m\""),
     KeySpec::new("smtp_host", ValueType::Host, "The submission server for replies; without it nothing can be sent"),
     KeySpec::new("smtp_port", PORT, "Its port; by default 465, 587 with `starttls`, 25 with `none`"),
     KeySpec::new("smtp_security", SECURITY, "As `security`; by default `starttls` on port 587, else `tls`"),
@@ -152,6 +158,8 @@ pub struct Account {
     pub from: Party,
     /// Wait for news by IDLE.
     pub idle: bool,
+    /// IDLE is begun anew this often.
+    pub idle_renew: Duration,
     /// Where sent mail lies.
     pub sent: SentMailbox,
     /// Who puts it there.
@@ -200,6 +208,7 @@ impl Account {
             own,
             from,
             idle: settings.flag("idle"),
+            idle_renew: settings.duration("idle_renew").unwrap_or(Duration::from_secs(9 * 60)),
             sent: match settings.text("sent") {
                 None => SentMailbox::Marked,
                 Some("") => SentMailbox::None,

@@ -14,7 +14,7 @@ use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS, M
 use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Starttls};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
-use lettre::transport::smtp::response::Response;
+use lettre::transport::smtp::response::{Response, Severity};
 use rustls::ClientConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
@@ -115,11 +115,17 @@ impl Submission {
             outcome(Stage::Envelope, &doing, timeout(self.limit, command).await)?;
         }
         let command = self.connection.command(Data);
-        outcome(Stage::Envelope, &doing, timeout(self.limit, command).await)?;
+        let go_ahead = outcome(Stage::Envelope, &doing, timeout(self.limit, command).await)?;
+        if !go_ahead.has_code(354) {
+            return Err(PortError::caused(ErrorClass::NETWORK, doing, shown(&go_ahead)));
+        }
         // The end mark begins with a line end of its own.
         let mail = mail.strip_suffix(b"\r\n").unwrap_or(mail);
         let content = self.connection.message(mail);
         let said = outcome(Stage::Content, &doing, timeout(last_limit, content).await)?;
+        if said.code().severity != Severity::PositiveCompletion {
+            return Err(PortError::caused(ErrorClass::Uncertain, doing, shown(&said)));
+        }
         Ok(shown(&said))
     }
 

@@ -74,17 +74,18 @@ impl Wire {
     ) -> Result<Self, PortError> {
         let mut wire = Self::over(Metered::new(Either::Left(tcp)), endpoint, limit);
         wire.greeting().await?;
-        let refused = format!("start TLS with {endpoint}");
-        wire.command(&refused, "STARTTLS", |_| ()).await.map_err(|error| match error.class {
-            ErrorClass::Network { .. } => error,
-            _ => PortError { class: ErrorClass::Config, ..error },
-        })?;
+        let doing = format!("start TLS with {endpoint}");
+        wire.read_capabilities().await?;
+        if !wire.can("STARTTLS") {
+            return Err(PortError::caused(ErrorClass::Config, doing, "the server does not offer STARTTLS"));
+        }
+        wire.command(&doing, "STARTTLS", |_| ()).await?;
         match wire.client.into_inner().into_inner() {
             Either::Left(tcp) => {
                 let stream = net::protect(tcp, endpoint, tls, limit).await?;
                 Ok(Self::over(Metered::new(stream), endpoint, limit))
             }
-            Either::Right(_) => Err(PortError::new(ErrorClass::Bug, refused)),
+            Either::Right(_) => Err(PortError::new(ErrorClass::Bug, doing)),
         }
     }
 

@@ -68,14 +68,22 @@ pub struct Polled {
 
 impl Bench {
     pub fn new(spec: &'static PlatformSpec, dir: &Path, keys: &[(&str, Value)]) -> Self {
+        Self::with_secrets(spec, dir, keys, &[("canary", "CANARY-secret-1")])
+    }
+
+    pub fn with_secrets(
+        spec: &'static PlatformSpec,
+        dir: &Path,
+        keys: &[(&str, Value)],
+        secrets: &[(&str, &str)],
+    ) -> Self {
         let clock = Clock::manual(NOW);
         let settings = keys.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let secrets =
-            [("canary", "CANARY-secret-1")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let secrets = secrets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let context = ConnectorContext {
             unit: "test".into(),
             settings: Settings(settings),
-            secrets: Arc::new(Secrets(secrets.into())),
+            secrets: Arc::new(Secrets(secrets)),
             clock: clock.clone(),
             state_dir: dir.join("state"),
             http: HttpRoom::default(),

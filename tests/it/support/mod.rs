@@ -2,3 +2,7 @@
 
 pub mod connector;
 pub mod http;
+pub mod imap;
+pub mod lab;
+pub mod mailbox;
+pub mod smtp;

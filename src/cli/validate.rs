@@ -1,0 +1,215 @@
+//! `workagent validate`: all findings of all unit files in one run.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::context::Context;
+use super::error::CliError;
+use crate::catalog::CATALOG;
+use crate::daemon::exit;
+use crate::daemon::paths::Paths;
+use crate::diag::render::Style;
+use crate::diag::{Counts, Finding, SourceMap, json, render, short};
+use crate::model::environment::Environment;
+use crate::unit::search::{SearchEnv, SearchPath};
+use crate::unit::{self, CompileEnv, Compiled, Loaded};
+
+/// Check unit files and show everything that is wrong with them
+#[derive(Debug, Default, Args)]
+pub struct ValidateArgs {
+    /// From `--unit-dir`, an option of all commands.
+    #[arg(skip)]
+    pub unit_dirs: Vec<PathBuf>,
+    /// Print one JSON document; the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// How to print findings
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Exit with 3 if there are warnings
+    #[arg(long)]
+    pub strict: bool,
+    /// Files or directories to check as if they lay above all others; only their findings are shown
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// With the lines they are about, for people
+    #[default]
+    Human,
+    /// One line each
+    Short,
+    /// Workflow commands for GitHub's CI
+    Github,
+    /// One JSON document, stable
+    Json,
+}
+
+/// Why nothing was checked.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// A path on the command line does not exist.
+    #[error("there is no `{}`", path.display())]
+    NoSuchPath {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The result could not be written.
+    #[error("write the findings")]
+    Output(#[from] io::Error),
+}
+
+impl ValidateError {
+    /// The exit code: 2 for the command line, 1 for the output.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoSuchPath { .. } => exit::USAGE,
+            Self::Output(_) => exit::FAILURE,
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// See [`validate`].
+pub fn command(mut args: ValidateArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    args.unit_dirs.clone_from(&context.global.unit_dir);
+    let style = Style { colour: context.colour(), width: context.width() };
+    let environment = context.environment.clone();
+    validate(&args, &environment, style, context.out).map_err(|error| CliError {
+        code: error.exit_code(),
+        ..CliError::doing("check the unit files", &error)
+    })
+}
+
+/// Checks, prints to `out`, and returns the exit code: 0 fine, 1 errors, 3 warnings under `--strict`.
+///
+/// # Errors
+/// [`ValidateError`]; it has the exit code for its case.
+pub fn validate(
+    args: &ValidateArgs,
+    environment: &Environment,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<u8, ValidateError> {
+    if let Some(path) = args.unit_dirs.iter().chain(&args.paths).find(|path| !path.exists()) {
+        return Err(ValidateError::NoSuchPath { path: path.clone() });
+    }
+    let search = search(args, environment);
+    let registry = CATALOG.registry();
+    let loaded = unit::load(&search, registry.shipped);
+    let mut compiled = unit::compile(&loaded, &registry, &compile_env(environment));
+    let wanted =
+        |path: &Path| args.paths.is_empty() || args.paths.iter().any(|given| path.starts_with(given));
+    compiled.findings.retain(|finding| touches(finding, &compiled.sources, &wanted));
+    compiled.cut.retain(|(source, _)| wanted(compiled.sources.path(*source)));
+    let files = count_files(&loaded, &wanted);
+    print(args, &compiled, files, style, out)?;
+    let counts = Counts::of(&compiled.findings);
+    Ok(match counts {
+        Counts { errors: 1.., .. } => exit::FAILURE,
+        Counts { warnings: 1.., .. } if args.strict => exit::NOT_WELL,
+        _ => exit::OK,
+    })
+}
+
+/// What values may refer to, as the daemon sees it.
+#[must_use]
+pub fn compile_env(environment: &Environment) -> CompileEnv {
+    // Without a home there is no state directory either; the daemon would not start, but units can be checked.
+    let state = Paths::resolve(environment, None).map(|paths| paths.state);
+    CompileEnv {
+        home: SearchEnv::read(environment).home,
+        state_dir: state.unwrap_or_else(|_| PathBuf::from("/var/lib/workagent")),
+    }
+}
+
+fn search(args: &ValidateArgs, environment: &Environment) -> SearchPath {
+    let mut search = SearchPath::new(&SearchEnv::read(environment), &args.unit_dirs);
+    for path in &args.paths {
+        if path.is_dir() {
+            search.dirs.push(path.clone());
+        } else {
+            search.files.push(path.clone());
+        }
+    }
+    search
+}
+
+fn touches(finding: &Finding, sources: &SourceMap, wanted: &dyn Fn(&Path) -> bool) -> bool {
+    let mut spans = std::iter::once(finding.span).chain(finding.labels.iter().map(|label| label.span));
+    spans.any(|span| wanted(sources.path(span.source)))
+}
+
+/// Files that were read or should have been, without those in the binary.
+fn count_files(loaded: &Loaded, wanted: &dyn Fn(&Path) -> bool) -> usize {
+    let read = loaded.files.iter().filter(|file| file.level > 0).map(|file| file.path.as_path());
+    let troubled = loaded.notices.iter().filter(|notice| !notice.is_about_directory());
+    let all: BTreeSet<&Path> = read.chain(troubled.map(|notice| notice.path.as_path())).collect();
+    all.into_iter().filter(|path| wanted(path)).count()
+}
+
+fn print(
+    args: &ValidateArgs,
+    compiled: &Compiled,
+    files: usize,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<(), ValidateError> {
+    let Compiled { findings, sources, cut, .. } = compiled;
+    let cut_all = cut.iter().map(|(_, count)| count).sum();
+    match if args.json { Format::Json } else { args.format } {
+        Format::Json => {
+            let report = json::report(findings, sources, files, cut_all);
+            serde_json::to_writer_pretty(&mut *out, &report).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        Format::Github => out.write_all(short::github(findings, sources).as_bytes())?,
+        format => {
+            let text = match format {
+                Format::Short => short::lines(findings, sources),
+                _ => render::render(findings, sources, style),
+            };
+            out.write_all(text.as_bytes())?;
+            for (source, count) in cut {
+                writeln!(out, "{count} more in {} are not shown", sources.path(*source).display())?;
+            }
+            writeln!(out, "{}", summary(files, Counts::of(findings)))?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// "3 files, 12 errors, 1 warning"
+fn summary(files: usize, counts: Counts) -> String {
+    let count = |number: usize, one: &str| match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {one}s"),
+    };
+    let mut text = format!("{}, ", count(files, "file"));
+    text.push_str(&if counts.errors == 0 { "no errors".to_owned() } else { count(counts.errors, "error") });
+    if counts.warnings > 0 {
+        text.push_str(&format!(", {}", count(counts.warnings, "warning")));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_counts() {
+        let counts = |errors, warnings| Counts { errors, warnings, infos: 5 };
+        assert_eq!(summary(3, counts(12, 1)), "3 files, 12 errors, 1 warning");
+        assert_eq!(summary(1, counts(0, 0)), "1 file, no errors");
+    }
+}

@@ -1,0 +1,75 @@
+//! The rules: one file each, with code, level, explanation, an example, and the making of the finding. The table
+//! below lists them all; `explain` and the manual are printed from it.
+
+pub(crate) mod bad_name;
+pub(crate) mod bad_value;
+pub(crate) mod conflicting_units;
+pub(crate) mod dangling_reference;
+pub(crate) mod dependency_cycle;
+pub(crate) mod disabled_incomplete;
+pub(crate) mod duplicate_key;
+pub(crate) mod ignored_file;
+pub(crate) mod interval_under_limit;
+pub(crate) mod literal_secret;
+pub(crate) mod missing_key;
+pub(crate) mod never_matching_route;
+pub(crate) mod not_enabled;
+pub(crate) mod orphan_drop_in;
+pub(crate) mod out_of_range;
+pub(crate) mod outbound_without_replies;
+pub(crate) mod placeholder;
+pub(crate) mod private_route_cloud_engine;
+pub(crate) mod reference_to_disabled;
+pub(crate) mod shadowed_route;
+pub(crate) mod syntax_error;
+pub(crate) mod type_change;
+pub(crate) mod unknown_engine;
+pub(crate) mod unknown_key;
+pub(crate) mod unknown_kind;
+pub(crate) mod unknown_platform;
+pub(crate) mod unknown_runtime;
+pub(crate) mod unknown_table;
+pub(crate) mod unreadable;
+pub(crate) mod wrong_type;
+
+use crate::diag::Check;
+
+/// All rules, by code.
+pub static CHECKS: &[&Check] = &[
+    &bad_name::CHECK,
+    &bad_value::CHECK,
+    &conflicting_units::CHECK,
+    &dangling_reference::CHECK,
+    &dependency_cycle::CHECK,
+    &disabled_incomplete::CHECK,
+    &duplicate_key::CHECK,
+    &ignored_file::CHECK,
+    &interval_under_limit::CHECK,
+    &literal_secret::CHECK,
+    &missing_key::CHECK,
+    &never_matching_route::CHECK,
+    &not_enabled::CHECK,
+    &orphan_drop_in::CHECK,
+    &out_of_range::CHECK,
+    &outbound_without_replies::CHECK,
+    &placeholder::CHECK,
+    &private_route_cloud_engine::CHECK,
+    &reference_to_disabled::CHECK,
+    &shadowed_route::CHECK,
+    &syntax_error::CHECK,
+    &type_change::CHECK,
+    &unknown_engine::CHECK,
+    &unknown_key::CHECK,
+    &unknown_kind::CHECK,
+    &unknown_platform::CHECK,
+    &unknown_runtime::CHECK,
+    &unknown_table::CHECK,
+    &unreadable::CHECK,
+    &wrong_type::CHECK,
+];
+
+/// The rule with this code.
+#[must_use]
+pub fn explain(code: &str) -> Option<&'static Check> {
+    CHECKS.iter().copied().find(|check| check.code == code)
+}

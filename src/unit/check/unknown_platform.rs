@@ -1,0 +1,40 @@
+//! `unknown-platform`: `connector.platform` names no platform of this program.
+
+use crate::diag::{Check, Example, Finding, Severity, Span};
+use crate::unit::words;
+
+/// The rule.
+pub(crate) static CHECK: Check = Check {
+    code: "unknown-platform",
+    severity: Severity::Error,
+    summary: "`connector.platform` names no platform of this program",
+    why: "Nothing could be built from the unit.",
+    example: Some(Example {
+        file: "a.connector.toml",
+        before: r#"[connector]
+platform = "fede"
+
+[install]
+enabled = true
+"#,
+        after: r#"[connector]
+platform = "feed"
+
+[feed]
+url = "https://example.org/feed.xml"
+
+[install]
+enabled = true
+"#,
+    }),
+};
+
+/// The finding; `known` are all words there are.
+pub(crate) fn finding(name: &str, span: Span, known: &[&'static str]) -> Finding {
+    let finding = Finding::new(&CHECK, span, format!("there is no platform `{}`", words::shown(name)))
+        .note(format!("this program has {}", words::all_of(known.iter().copied())));
+    match words::closest(name, known.iter().copied()) {
+        Some(near) => finding.fix(format!("did you mean `{near}`?"), span, format!("\"{near}\"")),
+        None => finding,
+    }
+}

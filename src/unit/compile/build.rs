@@ -1,0 +1,126 @@
+//! Typed units → plan.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::diag::SourceMap;
+use crate::unit::canon;
+use crate::unit::graph::{Units, off::place};
+use crate::unit::kinds::{connector, daemon, engine, env, route, runtime};
+use crate::unit::plan::{Edge, Kind, Off, OffState, Plan, Standing, UnitName};
+use crate::unit::registry::Registry;
+use crate::unit::typed::Typed;
+use crate::unit::value::Settings;
+
+/// The plan, and why the daemon unit does not count, if it does not.
+pub(super) fn plan(
+    units: &Units,
+    off: BTreeMap<UnitName, Off>,
+    registry: &Registry,
+    sources: &SourceMap,
+    paths: BTreeMap<UnitName, PathBuf>,
+) -> (Plan, Option<Off>) {
+    let hash = canon::hash(units, &off);
+    let edges = edges(units, &off, sources);
+    let parts = Parts { units, off };
+
+    let envs = parts.kind(Kind::Env, |unit| Some(env::build(unit)));
+    let active_envs = actives(&envs);
+    let engines = parts.kind(Kind::Engine, |unit| engine::build(unit, registry, &active_envs));
+    let active_engines = actives(&engines);
+    let routes =
+        parts.kind(Kind::Route, |unit| Some(route::build(unit, |name| active_engines.contains_key(name))));
+    let by_name = parts.kind(Kind::Runtime, |unit| Some(runtime::build(unit)));
+    let mut runtimes = BTreeMap::new();
+    for (name, standing) in by_name {
+        // Where two units name one runtime, the one that is on counts.
+        match runtimes.entry(parts.runtime_word(&name)) {
+            Entry::Vacant(place) => {
+                place.insert(standing);
+            }
+            Entry::Occupied(mut place) => {
+                if let Standing::Active(_) = standing {
+                    place.insert(standing);
+                }
+            }
+        }
+    }
+    let daemon_name = super::daemon_name();
+    let daemon_off = parts.off.get(&daemon_name).cloned();
+    let sound = units.get(&daemon_name).filter(|_| daemon_off.is_none());
+    let daemon =
+        daemon::build(|table| sound.map_or_else(Settings::default, |unit| unit.settings(table).clone()));
+    let plan = Plan {
+        daemon: Arc::new(daemon),
+        connectors: parts.kind(Kind::Connector, |unit| connector::build(unit, registry)),
+        engines,
+        envs,
+        routes,
+        runtimes,
+        sources: paths,
+        edges,
+        hash,
+    };
+    (plan, daemon_off)
+}
+
+struct Parts<'a> {
+    units: &'a Units,
+    off: BTreeMap<UnitName, Off>,
+}
+
+impl Parts<'_> {
+    /// All units of a kind: on, or off with the reason.
+    fn kind<T>(&self, kind: Kind, build: impl Fn(&Typed) -> Option<T>) -> BTreeMap<String, Standing<T>> {
+        let mut out = BTreeMap::new();
+        for unit in self.units.values().filter(|unit| unit.name.kind == kind) {
+            let standing = match self.off.get(&unit.name) {
+                Some(why) => Standing::Off(why.clone()),
+                None => match build(unit) {
+                    Some(built) => Standing::Active(Arc::new(built)),
+                    // A unit without errors that cannot be built is a fault of ours; it still must not stop the rest.
+                    None => Standing::Off(Off {
+                        state: OffState::BadSetting,
+                        reason: "its values do not fit together".to_owned(),
+                        place: None,
+                    }),
+                },
+            };
+            out.insert(unit.name.name.clone(), standing);
+        }
+        out
+    }
+
+    /// The runtime that a runtime unit is about; its own name where it does not say.
+    fn runtime_word(&self, name: &str) -> String {
+        let unit = self.units.get(&UnitName { name: name.to_owned(), kind: Kind::Runtime });
+        unit.and_then(|unit| unit.settings("runtime").text("runtime")).unwrap_or(name).to_owned()
+    }
+}
+
+fn actives<T>(all: &BTreeMap<String, Standing<T>>) -> BTreeMap<String, Arc<T>> {
+    let active = |(name, standing): (&String, &Standing<T>)| match standing {
+        Standing::Active(unit) => Some((name.clone(), Arc::clone(unit))),
+        Standing::Off(_) => None,
+    };
+    all.iter().filter_map(active).collect()
+}
+
+fn edges(units: &Units, off: &BTreeMap<UnitName, Off>, sources: &SourceMap) -> Vec<Edge> {
+    let on = |name: &UnitName| units.contains_key(name) && !off.contains_key(name);
+    let mut edges: Vec<Edge> = Vec::new();
+    for unit in units.values().filter(|unit| on(&unit.name)) {
+        for reference in unit.references.iter().filter(|reference| on(&reference.target)) {
+            edges.push(Edge {
+                from: unit.name.clone(),
+                to: reference.target.clone(),
+                kind: reference.edge,
+                place: place(reference.span, sources),
+            });
+        }
+    }
+    edges.sort();
+    edges
+}

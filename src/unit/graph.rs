@@ -1,0 +1,95 @@
+//! The unit graph: names resolved, edges, cycles, and who is off because of whom.
+
+pub(crate) mod cycle;
+pub(crate) mod off;
+
+use std::collections::BTreeMap;
+
+use super::check::reference_to_disabled::OffTarget;
+use super::check::{conflicting_units, dangling_reference, reference_to_disabled};
+use super::decode::Reference;
+use super::plan::{EdgeKind, Kind, OffState, UnitName};
+use super::typed::Typed;
+use crate::diag::Finding;
+
+/// All units by name.
+pub(crate) type Units = BTreeMap<UnitName, Typed>;
+
+/// Looks at every name that a unit gives, and writes the findings into the unit that gives it.
+pub(crate) fn check(units: &mut Units) {
+    let mut found: Vec<(UnitName, Finding)> = Vec::new();
+    for unit in units.values().filter(|unit| !unit.masked) {
+        for reference in &unit.references {
+            if let Some(finding) = look(units, unit, reference) {
+                found.push((unit.name.clone(), finding));
+            }
+        }
+    }
+    found.extend(same_runtimes(units));
+    for (name, finding) in found {
+        if let Some(unit) = units.get_mut(&name) {
+            unit.report.push(finding);
+        }
+    }
+}
+
+/// A unit that is switched off by its own files, and how.
+pub(crate) fn switched_off(unit: &Typed) -> Option<OffState> {
+    if unit.masked {
+        Some(OffState::Masked)
+    } else if !unit.enabled {
+        Some(OffState::Disabled)
+    } else {
+        None
+    }
+}
+
+fn look(units: &Units, unit: &Typed, reference: &Reference) -> Option<Finding> {
+    let Reference { edge, target, span, path, full } = reference;
+    let Some(other) = units.get(target) else {
+        let known = units.keys().filter(|name| *full || name.kind == target.kind);
+        return Some(dangling_reference::finding(path, *span, target, *full, known));
+    };
+    let off = switched_off(other);
+    if *edge == EdgeKind::Conflicts {
+        return off.is_none().then(|| conflicting_units::finding(*span, target));
+    }
+    let state = off.filter(|_| needs(*edge))?;
+    let key = if state == OffState::Masked { "masked" } else { "enabled" };
+    let place = other.spans("install", key).map(|spans| spans.value);
+    let target = OffTarget { name: target.clone(), state, place };
+    Some(reference_to_disabled::finding(path, *span, &target, !replaceable(units, unit, reference)))
+}
+
+fn needs(edge: EdgeKind) -> bool {
+    matches!(edge, EdgeKind::Requires | EdgeKind::Uses)
+}
+
+/// A route can do without one engine while it has another that is not switched off.
+fn replaceable(units: &Units, unit: &Typed, reference: &Reference) -> bool {
+    unit.name.kind == Kind::Route
+        && reference.edge == EdgeKind::Uses
+        && unit
+            .references
+            .iter()
+            .filter(|other| other.edge == EdgeKind::Uses)
+            .any(|other| units.get(&other.target).is_some_and(|target| switched_off(target).is_none()))
+}
+
+fn same_runtimes(units: &Units) -> Vec<(UnitName, Finding)> {
+    let mut first: BTreeMap<&str, &Typed> = BTreeMap::new();
+    let mut found = Vec::new();
+    for unit in units.values().filter(|unit| unit.name.kind == Kind::Runtime && switched_off(unit).is_none())
+    {
+        let Some(word) = unit.settings("runtime").text("runtime") else { continue };
+        let Some(earlier) = first.insert(word, unit) else { continue };
+        first.insert(word, earlier);
+        if let (Some(span), Some(before)) =
+            (unit.spans("runtime", "runtime"), earlier.spans("runtime", "runtime"))
+        {
+            let finding = conflicting_units::same_runtime(word, span.value, before.value, &earlier.name);
+            found.push((unit.name.clone(), finding));
+        }
+    }
+    found
+}

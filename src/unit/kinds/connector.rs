@@ -1,0 +1,116 @@
+//! `NAME.connector.toml`: one configured account of a platform.
+
+use std::time::Duration;
+
+use crate::diag::Finding;
+use crate::model::item::Backlog;
+use crate::unit::check::{interval_under_limit, outbound_without_replies};
+use crate::unit::decode::duration;
+use crate::unit::plan::{ConnectorUnit, OutboundRule, Schedule};
+use crate::unit::registry::{PlatformView, Registry};
+use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
+use crate::unit::typed::Typed;
+use crate::unit::value::Value;
+
+/// Its tables, without the platform's own.
+pub(crate) const SPEC: KindSpec = KindSpec {
+    tables: &[
+        TableSpec::new("connector", CONNECTOR, "Which account of which platform, and what may leave."),
+        TableSpec::new("schedule", SCHEDULE, "When it is asked for news."),
+    ],
+    enabled: false,
+    doc: "One configured account of a platform.",
+};
+
+const CONNECTOR: &[KeySpec] = &[
+    KeySpec::new("platform", ValueType::Text, "The platform, which also names the unit's own table")
+        .required(),
+    KeySpec::new(
+        "account",
+        ValueType::Text,
+        "Whose account it is, where the platform's own keys do not tell",
+    ),
+    KeySpec::new(
+        "outbound",
+        ValueType::Choice(&["never", "reviewed", "auto"]),
+        "What may leave without a person",
+    )
+    .default("\"reviewed\""),
+    KeySpec::new(
+        "backlog",
+        ValueType::Backlog,
+        "What to do with what is there already when it is switched on",
+    )
+    .default("\"new\""),
+    KeySpec::new(
+        "hold",
+        ValueType::Duration { min_s: 0, max_s: 86_400 },
+        "Undo window between approval and sending",
+    )
+    .default("\"30s\""),
+];
+
+const SCHEDULE: &[KeySpec] = &[KeySpec::new(
+    "every",
+    ValueType::Duration { min_s: 1, max_s: 7 * 86_400 },
+    "Time between two polls; each platform has its own default and limit",
+)];
+
+/// Warnings that need the platform; what is used instead is decided in [`build`].
+pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let Some(platform) = platform(typed, registry) else { return findings };
+    if let Some(every) = typed.settings("schedule").duration("every")
+        && every < least(platform)
+        && let Some(spans) = typed.spans("schedule", "every")
+    {
+        findings.push(interval_under_limit::finding(
+            platform.name,
+            spans.value,
+            &duration::shown(least(platform)),
+        ));
+    }
+    if !platform.replies
+        && let Some(spans) = typed.spans("connector", "outbound")
+        && typed.settings("connector").text("outbound") != Some("never")
+    {
+        findings.push(outbound_without_replies::finding(platform.name, spans.value));
+    }
+    findings
+}
+
+/// The unit of the plan, from checked values.
+pub(crate) fn build(typed: &Typed, registry: &Registry) -> Option<ConnectorUnit> {
+    let platform = platform(typed, registry)?;
+    let own = typed.settings("connector");
+    let every = typed.settings("schedule").duration("every");
+    let every = every.unwrap_or(Duration::from_secs(platform.every_default_s)).max(least(platform));
+    Some(ConnectorUnit {
+        name: typed.name.name.clone(),
+        description: typed.description(),
+        platform: platform.name.to_owned(),
+        account: own.text("account").unwrap_or_default().to_owned(),
+        outbound: match own.text("outbound") {
+            _ if !platform.replies => OutboundRule::Never,
+            Some("auto") => OutboundRule::Auto,
+            Some("never") => OutboundRule::Never,
+            _ => OutboundRule::Reviewed,
+        },
+        backlog: match own.get("backlog") {
+            Some(Value::Text(word)) if word == "all" => Backlog::All,
+            Some(Value::Duration(span)) => Backlog::Since(*span),
+            _ => Backlog::New,
+        },
+        hold: own.duration("hold").unwrap_or_default(),
+        schedule: Schedule { every },
+        settings: typed.settings(platform.name).clone(),
+    })
+}
+
+fn platform<'a>(typed: &Typed, registry: &'a Registry) -> Option<&'a PlatformView> {
+    registry.platform(typed.settings("connector").text("platform")?)
+}
+
+fn least(platform: &PlatformView) -> Duration {
+    Duration::from_secs(platform.every_min_s)
+}

@@ -1,0 +1,72 @@
+//! `workagent.daemon.toml`: the daemon's own settings.
+
+use std::time::Duration;
+
+use crate::unit::plan::DaemonUnit;
+use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
+use crate::unit::value::Settings;
+
+/// The one name.
+pub(crate) const NAME: &str = "workagent";
+
+/// Its tables.
+pub(crate) const SPEC: KindSpec = KindSpec {
+    tables: &[
+        TableSpec::new("daemon", DAEMON, "Mode and limits."),
+        TableSpec::new("store", STORE, "Where the record is kept."),
+        TableSpec::new("log", LOG, "What is logged."),
+    ],
+    enabled: true,
+    doc: "The daemon's own settings.",
+};
+
+const DAEMON: &[KeySpec] = &[
+    KeySpec::new(
+        "mode",
+        ValueType::Choice(&["live", "rehearsal"]),
+        "Rehearsal reads for real and sends nothing",
+    )
+    .default("\"live\""),
+    KeySpec::new(
+        "workers",
+        ValueType::Integer { min: 1, max: 256 },
+        "Cases worked on at once, over all engines",
+    )
+    .default("4"),
+    KeySpec::new("senders", ValueType::Integer { min: 1, max: 64 }, "Sends at once").default("2"),
+    KeySpec::new("stop_timeout", ValueType::Duration { min_s: 1, max_s: 3600 }, "Time for an orderly stop")
+        .default("\"20s\""),
+];
+
+const STORE: &[KeySpec] = &[
+    KeySpec::new(
+        "path",
+        ValueType::Path,
+        "The database file; `workagent.db` in the state directory by default",
+    ),
+    KeySpec::new(
+        "synchronous",
+        ValueType::Choice(&["full", "normal"]),
+        "`full` survives a loss of power; `normal` may lose the last moment before one",
+    )
+    .default("\"full\""),
+];
+
+const LOG: &[KeySpec] =
+    &[KeySpec::new("level", ValueType::Text, "A level, or a filter such as `info,workagent::store=debug`")
+        .default("\"info\"")];
+
+/// The unit of the plan, from checked values; tables that are absent give the defaults.
+pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
+    let (daemon, store, log) = (table("daemon"), table("store"), table("log"));
+    let number = |key, default| daemon.integer(key).and_then(|n| usize::try_from(n).ok()).unwrap_or(default);
+    DaemonUnit {
+        rehearsal: daemon.text("mode") == Some("rehearsal"),
+        workers: number("workers", 4),
+        senders: number("senders", 2),
+        stop_timeout: daemon.duration("stop_timeout").unwrap_or(Duration::from_secs(20)),
+        store_path: store.path("path").cloned(),
+        store_normal: store.text("synchronous") == Some("normal"),
+        log_level: log.text("level").unwrap_or("info").to_owned(),
+    }
+}

@@ -1,0 +1,67 @@
+//! `NAME.engine.toml`: one configured executor.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::unit::plan::{EngineUnit, EnvUnit};
+use crate::unit::registry::Registry;
+use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
+use crate::unit::typed::Typed;
+
+/// Its tables, without the engine's own.
+pub(crate) const SPEC: KindSpec = KindSpec {
+    tables: &[
+        TableSpec::new("engine", ENGINE, "Which engine, and the limits of its runs."),
+        TableSpec::new("budget", BUDGET, "What it may cost."),
+    ],
+    enabled: true,
+    doc: "One configured executor.",
+};
+
+const DAY: ValueType = ValueType::Duration { min_s: 1, max_s: 86_400 };
+
+const ENGINE: &[KeySpec] = &[
+    KeySpec::new("engine", ValueType::Text, "The engine, which also names the unit's own table").required(),
+    KeySpec::new("model", ValueType::Text, "The model asked for, where the engine has models"),
+    KeySpec::new("env", ValueType::Units("env"), "Env units whose environment its children get, in order"),
+    KeySpec::new("concurrency", ValueType::Integer { min: 1, max: 64 }, "Runs at once").default("1"),
+    KeySpec::new("timeout", DAY, "Time for one run in all").default("\"10m\""),
+    KeySpec::new("idle_timeout", DAY, "Time between two signs of life").default("\"2m\""),
+    KeySpec::new("first_event_timeout", DAY, "Time until the first sign of life").default("\"2m\""),
+];
+
+const BUDGET: &[KeySpec] = &[KeySpec::new(
+    "daily_runs",
+    ValueType::Integer { min: 0, max: 1_000_000 },
+    "Runs a day in local time, failed ones and retries too",
+)];
+
+/// The unit of the plan, from checked values; `envs` are the active env units.
+pub(crate) fn build(
+    typed: &Typed,
+    registry: &Registry,
+    envs: &BTreeMap<String, Arc<EnvUnit>>,
+) -> Option<EngineUnit> {
+    let own = typed.settings("engine");
+    let view = registry.engine(own.text("engine")?)?;
+    let settings = typed.settings(view.name).clone();
+    let span = |key| own.duration(key).unwrap_or(Duration::from_secs(120));
+    Some(EngineUnit {
+        name: typed.name.name.clone(),
+        description: typed.description(),
+        engine: view.name.to_owned(),
+        model: own.text("model").unwrap_or_default().to_owned(),
+        env: own.list("env").iter().filter_map(|name| envs.get(name).cloned()).collect(),
+        concurrency: own.integer("concurrency").and_then(|number| usize::try_from(number).ok()).unwrap_or(1),
+        timeout: span("timeout"),
+        idle_timeout: span("idle_timeout"),
+        first_event_timeout: span("first_event_timeout"),
+        local: (view.is_local)(&settings),
+        daily_runs: typed
+            .settings("budget")
+            .integer("daily_runs")
+            .and_then(|number| u32::try_from(number).ok()),
+        settings,
+    })
+}

@@ -1,0 +1,25 @@
+//! The kinds of units: one file each, with its tables and how the checked values become a unit of the plan.
+
+pub(crate) mod common;
+pub(crate) mod connector;
+pub(crate) mod daemon;
+pub(crate) mod engine;
+pub(crate) mod env;
+pub(crate) mod route;
+pub(crate) mod runtime;
+
+use super::plan::Kind;
+use super::schema::KindSpec;
+
+/// The tables of a kind.
+#[must_use]
+pub fn spec(kind: Kind) -> &'static KindSpec {
+    match kind {
+        Kind::Daemon => &daemon::SPEC,
+        Kind::Connector => &connector::SPEC,
+        Kind::Engine => &engine::SPEC,
+        Kind::Env => &env::SPEC,
+        Kind::Route => &route::SPEC,
+        Kind::Runtime => &runtime::SPEC,
+    }
+}

@@ -1,0 +1,68 @@
+//! `NAME.route.toml`: a rule from case to engine.
+
+use crate::model::run::RunFailure;
+use crate::unit::plan::{RouteMatch, RouteUnit};
+use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
+use crate::unit::typed::Typed;
+
+/// Its tables.
+pub(crate) const SPEC: KindSpec = KindSpec {
+    tables: &[
+        TableSpec::new("route", ROUTE, "Where cases go."),
+        TableSpec::new("match", MATCH, "Which cases it takes; what is not said matches all."),
+    ],
+    enabled: true,
+    doc: "A rule from case to engine; the first match wins.",
+};
+
+const ROUTE: &[KeySpec] = &[
+    KeySpec::new("engines", ValueType::Units("engine"), "Engine units in order of choice").required(),
+    KeySpec::new(
+        "priority",
+        ValueType::Integer { min: -1_000_000, max: 1_000_000 },
+        "Higher first, then by name",
+    )
+    .default("0"),
+    KeySpec::new(
+        "on",
+        ValueType::Choices(&RunFailure::WORDS),
+        "Failures on which the next engine is taken; none by default",
+    ),
+    KeySpec::new("prompt", ValueType::Text, "The instruction for the engine"),
+    KeySpec::new("private", ValueType::Bool, "Only engines that stay on this machine").default("false"),
+];
+
+const MATCH: &[KeySpec] = &[
+    KeySpec::new("connector", ValueType::List, "Names of connector units, or globs"),
+    KeySpec::new("kind", ValueType::List, "Kinds of items, or globs"),
+    KeySpec::new("labels", ValueType::List, "Labels, or globs; one of them is enough"),
+    KeySpec::new("author", ValueType::List, "Addresses of authors, or globs; one of them is enough"),
+    KeySpec::new("size_max", ValueType::Size, "Largest text of a case"),
+];
+
+/// The unit of the plan, from checked values; `active` tells whether an engine takes part.
+pub(crate) fn build(typed: &Typed, active: impl Fn(&str) -> bool) -> RouteUnit {
+    let own = typed.settings("route");
+    RouteUnit {
+        name: typed.name.name.clone(),
+        description: typed.description(),
+        priority: own.integer("priority").unwrap_or(0),
+        engines: own.list("engines").iter().filter(|name| active(name)).cloned().collect(),
+        on: own.list("on").to_vec(),
+        prompt: own.text("prompt").unwrap_or_default().to_owned(),
+        private: own.flag("private"),
+        matches: matches(typed),
+    }
+}
+
+/// The conditions, from checked values.
+pub(crate) fn matches(typed: &Typed) -> RouteMatch {
+    let own = typed.settings("match");
+    RouteMatch {
+        connector: own.list("connector").to_vec(),
+        kind: own.list("kind").to_vec(),
+        labels: own.list("labels").to_vec(),
+        author: own.list("author").to_vec(),
+        size_max: own.size("size_max"),
+    }
+}

@@ -1,0 +1,24 @@
+//! `NAME.runtime.toml`: limits of a runtime, or switching it off.
+
+use crate::unit::plan::RuntimeUnit;
+use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
+use crate::unit::typed::Typed;
+
+/// The runtimes that a unit can name.
+pub const RUNTIMES: [&str; 8] =
+    ["sync", "ingest", "worker", "review", "outbound", "pending", "scheduler", "onboarding"];
+
+/// Its tables.
+pub(crate) const SPEC: KindSpec = KindSpec {
+    tables: &[TableSpec::new("runtime", RUNTIME, "Which runtime.")],
+    enabled: true,
+    doc: "A runtime of the daemon.",
+};
+
+const RUNTIME: &[KeySpec] =
+    &[KeySpec::new("runtime", ValueType::Text, "The runtime's word: sync, worker, outbound…").required()];
+
+/// The unit of the plan, from checked values.
+pub(crate) fn build(typed: &Typed) -> RuntimeUnit {
+    RuntimeUnit { runtime: typed.settings("runtime").text("runtime").unwrap_or_default().to_owned() }
+}

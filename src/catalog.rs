@@ -16,7 +16,7 @@ pub struct Catalog {
 
 /// The catalog of this build.
 pub static CATALOG: Catalog = Catalog {
-    platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC],
+    platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC, &crate::platform::maildir::SPEC],
     engines: &[
         &crate::engine::template::SPEC,
         &crate::engine::command::SPEC,

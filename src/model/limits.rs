@@ -44,6 +44,12 @@ pub const MAIL_PART_BYTES: u32 = 256 * 1024;
 /// Mail fetched for one page, as announced by the server: what a page may hold in memory.
 pub const MAIL_PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
+/// Mails in one Maildir: their names are held in memory.
+pub const MAILDIR_MAILS_MAX: usize = 500_000;
+
+/// What a sendmail-like program may print; it is not read.
+pub const SENDMAIL_STDOUT_BYTES_MAX: usize = 1024 * 1024;
+
 /// Mails asked for in one FETCH; servers with MESSAGELIMIT (RFC 9738) refuse more.
 pub const IMAP_BATCH_LEN_MAX: usize = 50;
 

@@ -5,6 +5,7 @@ pub mod feed;
 pub mod hygiene;
 pub mod imap;
 pub mod mail;
+pub mod maildir;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use lettre::Address;
 
+use crate::model::item::Party;
+
 /// The user's own addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnAddresses(BTreeSet<String>);
@@ -26,6 +28,14 @@ impl OwnAddresses {
 #[must_use]
 pub fn is_usable(address: &str) -> bool {
     address.is_ascii() && address.parse::<Address>().is_ok()
+}
+
+/// A mailbox as a person writes it in a unit: `Kim Lee <kim@example.org>`, or a bare address.
+#[must_use]
+pub fn mailbox(text: &str) -> Option<Party> {
+    let mailbox = text.parse::<lettre::message::Mailbox>().ok()?;
+    let address = mailbox.email.to_string();
+    is_usable(&address).then(|| Party { name: mailbox.name.unwrap_or_default(), address })
 }
 
 /// The part behind the `@`, lower case; empty if there is none.

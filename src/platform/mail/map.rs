@@ -114,10 +114,12 @@ fn unreadable(raw: &[u8], context: MailContext<'_>) -> Item {
     let body = cut(&text, limits::ITEM_TEXT_BYTES_MAX).to_owned();
     let total_bytes = context.total_bytes.unwrap_or(0).max(raw.len() as u64);
     let hash = identity::body_hash(raw);
+    // All empty mails are alike and still not the same mail.
+    let identities = if raw.trim_ascii().is_empty() { Vec::new() } else { vec![format!("sha:{hash}")] };
     Item {
         key: context.key,
         revision: cut(&hash, 16).to_owned(),
-        identities: vec![format!("sha:{hash}")],
+        identities,
         threads: Vec::new(),
         kind: "mail".into(),
         title: "(no subject)".into(),

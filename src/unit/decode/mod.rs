@@ -1,6 +1,6 @@
 //! Tree → typed values. Parsing is the only way in: what comes out needs no second check.
 
-mod duration;
+pub(crate) mod duration;
 mod list;
 mod path;
 mod secret;

@@ -72,7 +72,7 @@ pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
     }
     if !platform.replies
         && let Some(spans) = typed.spans("connector", "outbound")
-        && typed.settings("connector").text("outbound") != Some("never")
+        && matches!(typed.settings("connector").text("outbound"), Some("reviewed" | "auto"))
     {
         findings.push(outbound_without_replies::finding(platform.name, spans.value));
     }

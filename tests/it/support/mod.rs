@@ -1,8 +1,10 @@
 //! Doubles of the outside world, and what tests of connectors need.
 
+pub mod again;
 pub mod connector;
 pub mod http;
 pub mod imap;
 pub mod lab;
+pub mod mail;
 pub mod mailbox;
 pub mod smtp;

@@ -16,7 +16,12 @@ pub struct Catalog {
 
 /// The catalog of this build.
 pub static CATALOG: Catalog = Catalog {
-    platforms: &[&crate::platform::feed::SPEC, &crate::platform::imap::SPEC, &crate::platform::maildir::SPEC],
+    platforms: &[
+        &crate::platform::directory::SPEC,
+        &crate::platform::feed::SPEC,
+        &crate::platform::imap::SPEC,
+        &crate::platform::maildir::SPEC,
+    ],
     engines: &[
         &crate::engine::template::SPEC,
         &crate::engine::command::SPEC,

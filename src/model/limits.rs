@@ -65,6 +65,9 @@ pub const IMAP_HEADS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// All that a submission server may say about one mail.
 pub const SMTP_ANSWERS_BYTES_MAX: u64 = 256 * 1024;
 
+/// The copy of a sent mail is made between sending and recording that it was sent; that stretch must stay short.
+pub const SENT_COPY_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// A sent mail that is not in its mailbox after so long will hardly come; servers store copies with delay.
 pub const SENT_COPY_DELAY: Duration = Duration::from_secs(120);
 
@@ -112,6 +115,15 @@ pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
 
 /// After "too many requests" without a time.
 pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
+
+/// Files of a drop-box that are looked at in one poll.
+pub const DIRECTORY_FILES_MAX: usize = 20_000;
+
+/// Files of a drop-box remembered as half written; the rest is met again by the next poll.
+pub const DIRECTORY_RESTLESS_MAX: usize = 50;
+
+/// Files remembered as there before the connector; 12 letters each in the cursor.
+pub const DIRECTORY_BASELINE_MAX: usize = 3000;
 
 /// A dropped file.
 pub const FILE_BYTES_MAX: usize = 8 * 1024 * 1024;

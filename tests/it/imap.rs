@@ -144,13 +144,13 @@ fn folder(table: &str) -> Folder {
 #[tokio::test]
 async fn a_renumbered_mailbox_brings_only_what_is_really_new() {
     let server = ImapServer::start("");
-    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/s17/before.tsv")));
+    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/imap/renumbered-before.tsv")));
     let mut reader = reader(&server, Backlog::All);
     let Polled { items, notes, new, .. } = reader.poll().await.unwrap();
     assert_eq!((items.len(), new.len()), (5, 5));
     assert!(notes.is_empty());
 
-    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/s17/after.tsv")));
+    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/imap/renumbered-after.tsv")));
     let Polled { items, notes, new, .. } = reader.poll().await.unwrap();
     assert_eq!((items.len(), new), (6, vec!["arrived meanwhile".to_owned()]));
     assert_eq!(notes, ["mailbox was renumbered (1001 → 2002)"]);
@@ -300,6 +300,15 @@ async fn a_server_that_falls_silent_is_noticed() {
     assert_eq!(error.class, ErrorClass::NETWORK);
     assert!(chain(&error).ends_with("no answer in time"), "{}", chain(&error));
     assert_eq!(titles(&mut reader).await, ["mail 1"]);
+}
+
+#[tokio::test]
+async fn a_slow_line_is_not_a_dead_one() {
+    let server = with_mails("", 1);
+    // In all longer than the wait for a sign of life.
+    server.fault("UID FETCH 1 ", Fault::Drip(6, Duration::from_millis(120)), 1);
+    let keys = Keys::loopback(server.port()).time("timeout", Duration::from_millis(500));
+    assert_eq!(titles(&mut keys.bench(Backlog::All)).await, ["mail 1"]);
 }
 
 #[tokio::test]
@@ -521,4 +530,29 @@ async fn a_cursor_that_is_not_ours_is_a_fault_and_not_a_fresh_start() {
     let mut reader = reader(&server, Backlog::All);
     reader.cursor = Some(Cursor("{}".into()));
     assert_eq!(reader.page().await.unwrap_err().class, ErrorClass::Bug);
+}
+
+#[tokio::test]
+async fn bad_mail_stops_nothing_and_is_the_same_after_a_restart() {
+    let mails: [&[u8]; 6] = [
+        include_bytes!("../fixtures/mail/bad/1-good.eml"),
+        include_bytes!("../fixtures/mail/bad/2-bad-from.eml"),
+        include_bytes!("../fixtures/mail/bad/3-unknown-charset.eml"),
+        include_bytes!("../fixtures/mail/bad/4-broken-multipart.eml"),
+        include_bytes!("../fixtures/mail/bad/5-no-id-bad-date.eml"),
+        include_bytes!("../fixtures/mail/bad/6-good.eml"),
+    ];
+    let server = ImapServer::start("");
+    server.change("INBOX", |inbox| mails.map(|mail| inbox.put(mail)));
+    let mut reader = reader(&server, Backlog::All);
+    let polled = reader.poll().await.unwrap();
+    assert_eq!(polled.items.len(), 6);
+    assert!(matches!(&polled.items[0].disposition, Disposition::Work), "{:?}", polled.items[0]);
+    assert!(matches!(&polled.items[5].disposition, Disposition::Work), "{:?}", polled.items[5]);
+    reader.restart();
+    assert!(reader.poll().await.unwrap().items.is_empty());
+    // Read anew from the beginning, every one of them is known.
+    reader.cursor = None;
+    let again = reader.poll().await.unwrap();
+    assert_eq!((again.new.len(), again.updated.len(), again.seen), (0, 0, 6));
 }

@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
 mod control;
+mod directory;
+mod engine_command;
+mod engine_openai_chat;
 mod feed;
 mod files;
 mod http;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// A stored mail.
 #[derive(Clone, Debug)]
@@ -56,6 +57,8 @@ pub enum Fault {
     Half,
     /// Nothing, for ever.
     Silence,
+    /// The answer in so many pieces with such a pause between.
+    Drip(usize, Duration),
 }
 
 #[derive(Default)]
@@ -200,6 +203,14 @@ impl Connection {
                     let answer = self.answer(tag, command)?;
                     self.say(answer.split_at(answer.len() / 2).0)?;
                     return self.stream.shutdown(Shutdown::Both).ok();
+                }
+                Some(Fault::Drip(pieces, pause)) => {
+                    let answer = self.answer(tag, command)?;
+                    for piece in answer.chunks(answer.len().div_ceil(pieces)) {
+                        self.say(piece)?;
+                        std::thread::sleep(pause);
+                    }
+                    continue;
                 }
                 None => {}
             }

@@ -9,6 +9,8 @@ mod engine_openai_chat;
 mod feed;
 mod http;
 mod imap;
+mod imap_servers;
+mod imap_wait;
 mod instance;
 mod mail;
 mod mail_answers;

@@ -10,6 +10,8 @@ mod feed;
 mod files;
 mod http;
 mod imap;
+mod imap_servers;
+mod imap_wait;
 mod instance;
 mod layers;
 mod mail;

@@ -23,3 +23,4 @@ mod redaction;
 mod submission;
 mod support;
 mod units;
+mod way;

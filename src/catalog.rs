@@ -17,6 +17,7 @@ pub struct Catalog {
 /// The catalog of this build.
 pub static CATALOG: Catalog = Catalog {
     platforms: &[
+        &crate::platform::command::SPEC,
         &crate::platform::directory::SPEC,
         &crate::platform::feed::SPEC,
         &crate::platform::imap::SPEC,

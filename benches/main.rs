@@ -1,3 +1,16 @@
 //! Benches: the product against the raw limit in the same run.
+//!
+//! `cargo bench` runs them under criterion; `cargo bench --bench bench -- ratios` prints the ratios the goals speak of.
 
-fn main() {}
+mod queue;
+
+fn main() {
+    workagent::store::tune_allocator();
+    if std::env::args().any(|argument| argument == "ratios") {
+        queue::ratios();
+        return;
+    }
+    let mut criterion = criterion::Criterion::default().configure_from_args();
+    queue::bench(&mut criterion);
+    criterion.final_summary();
+}

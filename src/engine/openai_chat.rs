@@ -93,7 +93,7 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
     let mut problem = |key, message: &str| problems.push(KeyProblem { key, message: message.to_owned() });
     match settings.text("base_url").map(Url::parse) {
         Some(Ok(url)) if !matches!(url.scheme(), "http" | "https") => {
-            problem("base_url", "is not http or https")
+            problem("base_url", "is not http or https");
         }
         Some(Ok(url)) if !url.username().is_empty() || url.password().is_some() => {
             problem("base_url", "holds a user or password; put the key into `key`");

@@ -73,11 +73,6 @@ impl Tree {
         self
     }
 
-    /// The leader was waited for: its number may mean another process from now on.
-    pub(super) fn forget_leader(&mut self) {
-        self.leader = None;
-    }
-
     fn remember(&mut self, pid: i32) {
         if let Some(process) = Process::of(pid) {
             self.known.insert(pid, process.started);

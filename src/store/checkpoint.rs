@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
+use tokio::sync::oneshot;
 
 use super::writer::Activity;
 use crate::model::limits;
@@ -18,8 +20,17 @@ pub(super) struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Never ends; the writer's end aborts it.
-    pub async fn work(mut self) {
+    /// Until told to stop. The connection is closed then and not just dropped: the last one to close tidies the log
+    /// away, and that is to be the writer.
+    pub async fn work(mut self, stop: oneshot::Receiver<()>) {
+        tokio::select! {
+            _ = stop => {}
+            () = self.watch() => {}
+        }
+        let _ = self.conn.close().await;
+    }
+
+    async fn watch(&mut self) {
         let mut copied = 0;
         loop {
             self.activity.stirred.notified().await;

@@ -25,8 +25,13 @@ pub(super) trait Batched<O>: Sized + Send + Sync + 'static {
 
 /// A group, whatever its kind.
 pub(super) trait Group: Send {
-    /// An error means that the transaction itself is gone.
-    fn run<'a>(&'a mut self, tx: &'a mut Tx) -> BoxFuture<'a, std::result::Result<(), sqlx::Error>>;
+    /// `alone`: nothing else is in the round, so the round itself can be begun again. An error means that the
+    /// transaction is gone.
+    fn run<'a>(
+        &'a mut self,
+        tx: &'a mut Tx,
+        alone: bool,
+    ) -> BoxFuture<'a, std::result::Result<(), sqlx::Error>>;
 
     /// After [`Group::run`], or instead of it.
     fn deliveries(&mut self) -> Vec<Deliver>;
@@ -46,19 +51,28 @@ pub(super) fn of<I: Batched<O>, O: Send + 'static>(pending: Vec<Pending<I, O>>) 
 }
 
 impl<I: Batched<O>, O: Send + 'static> Waiting<I, O> {
-    async fn together(&mut self, tx: &mut Tx) -> std::result::Result<(), sqlx::Error> {
-        tx.mark().await?;
+    async fn together(&mut self, tx: &mut Tx, alone: bool) -> std::result::Result<(), sqlx::Error> {
+        if !alone {
+            tx.mark().await?;
+        }
         let inputs: Vec<&I> = self.pending.iter().map(|one| &one.input).collect();
+        let single = inputs.len() == 1;
         match I::run(tx, &inputs).await {
             Ok(answers) => {
                 self.answers = answers;
-                return tx.keep().await;
+                return if alone { Ok(()) } else { tx.keep().await };
             }
-            Err(error) if inputs.len() == 1 => {
-                self.answers = vec![Err(error)];
-                return tx.undo().await;
+            Err(error) => {
+                if alone {
+                    tx.restart().await?;
+                } else {
+                    tx.undo().await?;
+                }
+                if single {
+                    self.answers = vec![Err(error)];
+                    return Ok(());
+                }
             }
-            Err(_) => tx.undo().await?,
         }
         // One of them broke the statements of all: now each by itself, so that it fails alone.
         for one in &self.pending {
@@ -80,8 +94,12 @@ impl<I: Batched<O>, O: Send + 'static> Waiting<I, O> {
 }
 
 impl<I: Batched<O>, O: Send + 'static> Group for Waiting<I, O> {
-    fn run<'a>(&'a mut self, tx: &'a mut Tx) -> BoxFuture<'a, std::result::Result<(), sqlx::Error>> {
-        Box::pin(self.together(tx))
+    fn run<'a>(
+        &'a mut self,
+        tx: &'a mut Tx,
+        alone: bool,
+    ) -> BoxFuture<'a, std::result::Result<(), sqlx::Error>> {
+        Box::pin(self.together(tx, alone))
     }
 
     fn deliveries(&mut self) -> Vec<Deliver> {

@@ -1,8 +1,10 @@
 //! New cases and where they go.
 
+use std::collections::HashMap;
+
 use super::rows::{Columns, case, case_sql, json};
 use super::types::{Admission, CaseFacts};
-use super::{Result, Store, journal};
+use super::{Result, Store, StoreError, journal};
 use crate::model::case::CaseState;
 use crate::model::ids::CaseId;
 use crate::model::item::Item;
@@ -12,10 +14,10 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 
 pub(super) const NEW_CASES: &str = case_sql!("WHERE c.state = 'new' ORDER BY c.id LIMIT ?1");
 
-pub(super) const NEWEST: &str = "SELECT b.body, EXISTS (SELECT 1 FROM items e WHERE e.case_id = i.case_id AND e.id < i.id \
+pub(super) const NEWEST: &str = "SELECT j.key, b.body, EXISTS (SELECT 1 FROM items e WHERE e.case_id = i.case_id AND e.id < i.id \
      AND e.disposition = 1 AND e.read_at > i.read_at - ?2) \
      FROM json_each(?1) j CROSS JOIN cases c ON c.id = j.value CROSS JOIN items i ON i.id = c.newest_item \
-     CROSS JOIN item_bodies b ON b.item_id = i.id ORDER BY j.key";
+     CROSS JOIN item_bodies b ON b.item_id = i.id";
 
 pub(super) const ADMIT: &str = "UPDATE cases SET state = j.value ->> 1, route = j.value ->> 2, engine = j.value ->> 3, \
      priority = j.value ->> 4, reason = j.value ->> 5, changed_at = ?1, news = 0 \
@@ -27,16 +29,22 @@ impl Store {
         const DOING: &str = "read the new cases";
         let mut snapshot = self.snapshot().await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let sql = |error| super::StoreError::sql(DOING)(error);
+        let sql = |error| StoreError::sql(DOING)(error);
         let rows = sqlx::query(NEW_CASES).bind(limit).fetch_all(&mut *snapshot).await.map_err(sql)?;
         let cases = rows.iter().map(|row| case(&mut Columns::of(row))).collect::<Result<Vec<_>>>()?;
         let ids: Vec<i64> = cases.iter().map(|case| case.id.0).collect();
         let query = sqlx::query(NEWEST).bind(json(&ids)).bind(DAY_MS);
         let rows = query.fetch_all(&mut *snapshot).await.map_err(sql)?;
-        let facts = cases.into_iter().zip(&rows).map(|(case, row)| {
+        let mut newest: HashMap<usize, (Item, bool)> = HashMap::with_capacity(rows.len());
+        for row in &rows {
             let mut columns = Columns::of(row);
-            let newest: Item = columns.json()?;
-            let automatic_before = columns.take()?;
+            let position = usize::try_from(columns.take::<i64>()?).unwrap_or(usize::MAX);
+            newest.insert(position, (columns.json()?, columns.take()?));
+        }
+        let facts = cases.into_iter().enumerate().map(|(position, case)| {
+            let (newest, automatic_before) = newest
+                .remove(&position)
+                .ok_or_else(|| StoreError::unreadable(DOING, format!("case {} has no items", case.id)))?;
             Ok(CaseFacts { case, disposition: newest.disposition.clone(), newest, automatic_before })
         });
         facts.collect()

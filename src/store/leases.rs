@@ -30,8 +30,8 @@ pub(super) const CLAIMED: &str = concat!(
 pub(super) const RENEW: &str = "UPDATE cases SET lease_until = ?1 FROM json_each(?2) j \
      WHERE cases.id = j.value ->> 0 AND token = j.value ->> 1 AND state = 'running' RETURNING cases.id";
 
-pub(super) const CASE_ITEMS: &str = "SELECT body FROM (SELECT i.id, b.body FROM items i \
-     CROSS JOIN item_bodies b ON b.item_id = i.id WHERE i.case_id = ?1 ORDER BY i.id DESC LIMIT ?2) ORDER BY id";
+pub(super) const CASE_ITEMS: &str = "SELECT b.body FROM items i CROSS JOIN item_bodies b ON b.item_id = i.id \
+     WHERE i.case_id = ?1 ORDER BY i.id DESC LIMIT ?2";
 
 pub(super) const GIVE_BACK: &str = "UPDATE cases SET state = ?3, lease_until = NULL, changed_at = ?4, news = 0, \
      attempts = attempts - ?5 WHERE id = ?1 AND token = ?2 AND state = 'running'";
@@ -71,7 +71,9 @@ impl Store {
     /// The newest items of a case, oldest first.
     pub async fn case_items(&self, case: CaseId, limit: usize) -> Result<Vec<Item>> {
         let query = sqlx::query(CASE_ITEMS).bind(case.0).bind(i64::try_from(limit).unwrap_or(i64::MAX));
-        items(&self.read_all("read the items of a case", query).await?)
+        let mut newest_first = items(&self.read_all("read the items of a case", query).await?)?;
+        newest_first.reverse();
+        Ok(newest_first)
     }
 
     /// Gives a claimed case back to the queue; its run, if any, is `interrupted`.

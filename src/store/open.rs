@@ -13,7 +13,7 @@ use sqlx::sqlite::{
     SqliteSynchronous,
 };
 use sqlx::{ConnectOptions, Connection, Row, SqlSafeStr};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::checkpoint::Checkpointer;
 use super::writer::{Activity, Tx, Wake, Writer};
@@ -96,8 +96,9 @@ fn start(
         reason = "the writer and its helper belong to the store: they end with close or the last handle"
     )]
     {
-        let copying = tokio::spawn(checkpointer.work());
-        tokio::spawn(writer.work(copying));
+        let (stop, stopped) = oneshot::channel();
+        let copying = tokio::spawn(checkpointer.work(stopped));
+        tokio::spawn(writer.work(copying, stop));
     }
     Store { wakeups, queue, readers, clock: options.clock }
 }

@@ -229,6 +229,17 @@ pub struct CaseRecord {
     pub journal: Vec<JournalRow>,
 }
 
+/// What becomes due by time alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Parked cases and deferred drafts.
+    Parked,
+    /// Approved and uncertain actions.
+    Actions,
+    /// Leases that run out.
+    Leases,
+}
+
 /// Counts for a glance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {

@@ -123,8 +123,14 @@ impl Tx {
     }
 
     pub async fn undo(&mut self) -> std::result::Result<(), sqlx::Error> {
-        self.plain("ROLLBACK TO op").await?;
-        self.plain("RELEASE op").await
+        self.plain("ROLLBACK TO op; RELEASE op").await
+    }
+
+    /// Undoes the whole round and begins it again.
+    pub async fn restart(&mut self) -> std::result::Result<(), sqlx::Error> {
+        // After a full disk SQLite has rolled back by itself.
+        let _ = self.plain("ROLLBACK").await;
+        self.plain("BEGIN IMMEDIATE").await
     }
 }
 
@@ -157,7 +163,7 @@ struct Round {
 
 impl Writer {
     /// Lives until the store is closed or every handle is gone.
-    pub async fn work(mut self, copying: JoinHandle<()>) {
+    pub async fn work(mut self, copying: JoinHandle<()>, stop: oneshot::Sender<()>) {
         let mut batch = Vec::with_capacity(limits::WRITER_BATCH_LEN_MAX);
         let mut closers = Vec::new();
         while self.queue.recv_many(&mut batch, limits::WRITER_BATCH_LEN_MAX).await > 0 {
@@ -186,8 +192,8 @@ impl Writer {
                 let _ = self.tx.plain("PRAGMA wal_checkpoint(PASSIVE)").await;
             }
         }
-        copying.abort();
-        // Its connection is closed by the drop; a reader left open would keep the log from being emptied.
+        // An open connection would keep the log from being emptied.
+        let _ = stop.send(());
         let _ = copying.await;
         if !closers.is_empty() {
             let _ = self.tx.plain("PRAGMA wal_checkpoint(TRUNCATE)").await;
@@ -259,7 +265,7 @@ impl Writer {
         }
         for mut group in groups {
             if broken.is_none() {
-                broken = group.run(&mut self.tx).await.map_err(shared).err();
+                broken = group.run(&mut self.tx, alone).await.map_err(shared).err();
             }
             deliveries.append(&mut group.deliveries());
         }

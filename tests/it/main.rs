@@ -5,10 +5,16 @@
 mod command;
 mod control;
 mod directory;
+mod engine_command;
+mod engine_openai_chat;
 mod feed;
+mod files;
 mod http;
 mod imap;
+mod imap_servers;
+mod imap_wait;
 mod instance;
+mod layers;
 mod mail;
 mod mail_answers;
 mod maildir;

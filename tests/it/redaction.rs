@@ -72,15 +72,12 @@ async fn talk(url: &str) {
     }
 }
 
-/// The log of such a process.
-fn log(role: &str, json: bool) -> String {
+/// What such a process writes to standard error.
+fn log(role: &str, target: &str) -> String {
     let repeated = canaries().join(" and ");
     let server = HttpServer::always(Answer::new(401, format!("you sent {repeated}, that is {repeated:?}")));
     let url = server.url("/feed");
-    let mut environment = vec![("URL", url.as_str()), ("RUST_BACKTRACE", "1")];
-    if json {
-        environment.push(("JSON", "1"));
-    }
+    let environment = [("URL", url.as_str()), ("RUST_BACKTRACE", "1"), ("TARGET", target)];
     let (status, log) = Again::start("redaction::in_role", role, &environment).end();
     assert!(status.success(), "{log}");
     log
@@ -98,8 +95,8 @@ fn leaks(log: &str) -> Vec<String> {
 
 #[test]
 fn no_piece_of_a_secret_is_in_the_log() {
-    for json in [false, true] {
-        let log = log("masked", json);
+    for target in ["text", "json"] {
+        let log = log("masked", target);
         assert_eq!(leaks(&log), Vec::<String>::new());
         // The forms they take in Debug of bytes, in a query, in basic credentials ("me:CANARYproxy-18aa").
         for form in
@@ -122,8 +119,79 @@ fn no_piece_of_a_secret_is_in_the_log() {
 
 #[test]
 fn without_the_scrubber_they_would_be() {
-    let log = log("unmasked", false);
+    let log = log("unmasked", "text");
     let leaks = leaks(&log);
     assert!(leaks.contains(&"feed-6f1".to_owned()) && leaks.contains(&"proxy-18".to_owned()), "{leaks:?}");
     assert!(log.contains("67, 65, 78, 65, 82, 89") && log.contains("p%40ss"));
+}
+
+/// The ring of real peers: journald itself. Runs where `WORKAGENT_LAB=1` is set.
+#[test]
+fn journald_keeps_fields_and_no_secret() {
+    let Some(_journald) = journald() else { return };
+    let run = workagent::secret::random::random_hex(8);
+    let process = Again::start("redaction::in_journal_role", "journal", &[("RUN", &run)]);
+    let (status, rest) = process.end();
+    assert!(status.success() && !rest.contains("canary"), "{rest}");
+    let entries = journal(&format!("RUN={run}"));
+    let entry = |nth: usize, field: &str| entries[nth][field].as_str().unwrap_or_default().to_owned();
+    assert_eq!(entries.len(), 3, "{entries:?}");
+    assert_eq!(entry(0, "MESSAGE"), format!("inbox.connector: polled run={run} new_items=3"));
+    let fields = ["UNIT", "PRIORITY", "SYSLOG_IDENTIFIER", "F_NEW_ITEMS"].map(|field| entry(0, field));
+    assert_eq!(fields, ["inbox.connector", "6", "workagent", "3"]);
+    // The last digit shares bits with the padding; it stands for no character by itself.
+    assert_eq!(entry(1, "MESSAGE"), format!("inbox.connector: got [masked]\nand [masked]k= run={run}"));
+    // One datagram is enough for the largest event.
+    assert!(entries[2]["MESSAGE"].as_str().unwrap().ends_with("bytes more)"));
+}
+
+/// Not a test: the process that writes to the journal.
+#[test]
+fn in_journal_role() {
+    let Some((_, environment)) = again::role() else { return };
+    let scrubber = Scrubber::new();
+    scrubber.register(&SecretValue::new("canary-0123456789".to_owned()));
+    let options = LogOptions {
+        filter: "info".to_owned(),
+        target: LogTarget::Journal,
+        clock: Clock::system(),
+        scrubber,
+    };
+    init(&options).unwrap();
+    let run = environment.get("RUN").unwrap();
+    let _in = tracing::info_span!("sync", unit = "inbox.connector", run).entered();
+    tracing::info!(new_items = 3, "polled");
+    tracing::warn!("got canary-0123456789\nand Y2FuYXJ5LTAxMjM0NTY3ODk=");
+    let many = "x".repeat(1_000_000);
+    tracing::info!(a = many, b = many, c = many, d = many, e = many, f = many, g = many, h = many, "{many}");
+}
+
+fn journald() -> Option<std::process::Child> {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests")]
+    let on = std::env::var("WORKAGENT_LAB").is_ok_and(|value| value == "1");
+    if !on {
+        return None;
+    }
+    #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]
+    let mut command = std::process::Command::new("bash");
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/journald.sh");
+    let mut script =
+        command.arg(script).arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(script.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    Some(script)
+}
+
+fn journal(filter: &str) -> Vec<serde_json::Value> {
+    let ask = |arguments: &[&str]| {
+        #[expect(clippy::disallowed_methods, reason = "a test plays the user")]
+        let output = std::process::Command::new("journalctl").args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    ask(&["--sync"]);
+    let lines = ask(&["-o", "json", "--all", "--no-pager", filter]);
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -1,4 +1,5 @@
 -- Times are milliseconds since 1970-01-01 UTC. Hot rows are small; what is only read with one case at hand lies apart.
+-- A reference is declared where the child has an index on it; without one the database would have to walk the child.
 
 CREATE TABLE generations (
     id INTEGER PRIMARY KEY,
@@ -83,14 +84,14 @@ CREATE TABLE item_bodies (
 CREATE TABLE item_identities (
     connector INTEGER NOT NULL,
     identity TEXT NOT NULL,
-    item_id INTEGER NOT NULL REFERENCES items (id),
+    item_id INTEGER NOT NULL,
     PRIMARY KEY (connector, identity)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE case_threads (
     connector INTEGER NOT NULL,
     thread TEXT NOT NULL,
-    case_id INTEGER NOT NULL REFERENCES cases (id),
+    case_id INTEGER NOT NULL,
     PRIMARY KEY (connector, thread)
 ) STRICT, WITHOUT ROWID;
 
@@ -117,7 +118,7 @@ CREATE INDEX runs_open ON runs (case_id) WHERE ended_at IS NULL;
 CREATE TABLE drafts (
     id INTEGER PRIMARY KEY,
     case_id INTEGER NOT NULL REFERENCES cases (id),
-    run_id INTEGER NOT NULL REFERENCES runs (id),
+    run_id INTEGER NOT NULL,
     connector TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('open', 'approved', 'rejected', 'superseded')),
     stale INTEGER NOT NULL DEFAULT 0,

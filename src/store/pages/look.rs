@@ -69,7 +69,7 @@ pub(super) async fn account(tx: &mut Tx, connector: &str, identity: &str) -> Res
     Ok(Account { id, cursor, last_item, last_case })
 }
 
-pub(in super::super) const FRESH: &str = "SELECT j.key FROM json_each(?2) j WHERE NOT EXISTS \
+pub(in crate::store) const FRESH: &str = "SELECT j.key FROM json_each(?2) j WHERE NOT EXISTS \
      (SELECT 1 FROM items i WHERE i.connector = ?1 AND i.key = j.value ->> 0 AND i.revision = j.value ->> 1)";
 
 /// Positions of what is not known under this key with this revision, in order.
@@ -89,7 +89,7 @@ fn position(row: &sqlx::sqlite::SqliteRow) -> Result<usize> {
     Ok(usize::try_from(Columns::of(row).take::<i64>()?).unwrap_or(usize::MAX))
 }
 
-pub(in super::super) const NAMES: &str = "SELECT 0, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?2) j \
+pub(in crate::store) const NAMES: &str = "SELECT 0, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?2) j \
      CROSS JOIN items i ON i.connector = ?1 AND i.key = j.value LEFT JOIN cases c ON c.id = i.case_id \
      UNION ALL SELECT 1, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?3) j \
      CROSS JOIN item_identities d ON d.connector = ?1 AND d.identity = j.value \

@@ -4,8 +4,8 @@
 //! known with the same revision is sorted out first, so a page without news costs one statement and writes nothing.
 
 mod decide;
-mod look;
-mod write;
+pub(super) mod look;
+pub(super) mod write;
 
 use futures_util::future::BoxFuture;
 

@@ -11,7 +11,7 @@ use crate::store::rows::Columns;
 
 const WRITING: &str = "write a page";
 
-pub(in super::super) const NEW_ROWS: &str = "\
+pub(in crate::store) const NEW_ROWS: &str = "\
     INSERT INTO cases (id, connector, state, items, newest_item, made_at, changed_at) \
         SELECT ? + key, ?, 'new', value ->> 4, value ->> 3, ?, ? FROM json_each(?); \
     INSERT INTO case_heads (case_id, kind, title, author) \
@@ -31,7 +31,7 @@ pub(in super::super) const NEW_ROWS: &str = "\
 
 const CURSOR: &str = "UPDATE connectors SET cursor = ?2 WHERE id = ?1";
 
-pub(in super::super) const TOUCH: &str = "UPDATE cases SET state = j.value ->> 1, \
+pub(in crate::store) const TOUCH: &str = "UPDATE cases SET state = j.value ->> 1, \
     changed_at = CASE WHEN state = j.value ->> 1 THEN changed_at ELSE ? END, \
     reason = CASE WHEN state = j.value ->> 1 THEN reason END, until = CASE WHEN state = j.value ->> 1 THEN until END, \
     items = items + (j.value ->> 2), newest_item = coalesce(j.value ->> 3, newest_item), \
@@ -41,10 +41,10 @@ pub(in super::super) const TOUCH: &str = "UPDATE cases SET state = j.value ->> 1
     UPDATE case_heads SET author = j.value ->> 6 FROM json_each(?) j \
     WHERE case_id = j.value ->> 0 AND j.value ->> 6 IS NOT NULL";
 
-pub(in super::super) const STALE: &str = "UPDATE drafts SET stale = 1 WHERE state = 'open' AND stale = 0 \
+pub(in crate::store) const STALE: &str = "UPDATE drafts SET stale = 1 WHERE state = 'open' AND stale = 0 \
     AND case_id IN (SELECT value FROM json_each(?1)) RETURNING id, case_id";
 
-pub(in super::super) const UPDATED: &str = "UPDATE items SET revision = j.value ->> 1 FROM json_each(?) j \
+pub(in crate::store) const UPDATED: &str = "UPDATE items SET revision = j.value ->> 1 FROM json_each(?) j \
     WHERE items.id = j.value ->> 0; \
     UPDATE item_bodies SET body = j.value ->> 2 FROM json_each(?) j WHERE item_id = j.value ->> 0";
 

@@ -1,5 +1,13 @@
 //! Tests of the store: one helper that plays the runtimes, many small tests.
 
+mod crash;
+mod file;
+mod invariants;
+mod locked;
+mod outbound;
+mod plans;
+mod review;
+mod sync;
 mod work;
 
 use std::time::Duration;

@@ -132,12 +132,12 @@ async fn parked_cases_wake_in_time() {
     let until = START.plus(HOLD);
     let park = AfterFailure::Park { reason: "limit".into(), until: Some(until) };
     bench.store.finish_run(failed(&lease, run, park)).await.unwrap();
-    assert_eq!(bench.store.next_due().await.unwrap(), Some(until));
+    assert_eq!(bench.store.next_due(Due::Parked).await.unwrap(), Some(until));
     assert_eq!(bench.store.wake_due(START).await.unwrap(), 0);
     bench.clock.advance(HOLD);
     assert_eq!(bench.store.wake_due(START).await.unwrap(), 1);
     assert_eq!(bench.case(lease.case.id).await.state, CaseState::New);
-    assert_eq!(bench.store.next_due().await.unwrap(), None);
+    assert_eq!(bench.store.next_due(Due::Parked).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -13,7 +13,11 @@ pub struct Answer {
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     manner: Manner,
+    fill: Option<Fill>,
 }
+
+/// Makes the body out of the request's body and the scripted one.
+pub type Fill = fn(&[u8], Vec<u8>) -> Vec<u8>;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Manner {
@@ -32,7 +36,7 @@ enum Manner {
 
 impl Answer {
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Self { status, headers: Vec::new(), body: body.into(), manner: Manner::Proper }
+        Self { status, headers: Vec::new(), body: body.into(), manner: Manner::Proper, fill: None }
     }
     pub fn ok(body: impl Into<Vec<u8>>) -> Self {
         Self::new(200, body)
@@ -40,6 +44,10 @@ impl Answer {
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.into(), value.into()));
         self
+    }
+    /// A body that depends on what was asked.
+    pub fn filled(self, fill: Fill) -> Self {
+        Self { fill: Some(fill), ..self }
     }
     fn manner(manner: Manner) -> Self {
         Self { manner, ..Self::new(200, "") }
@@ -178,7 +186,7 @@ fn meet(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
         headers.push((name.to_owned(), value.trim().to_owned()));
     }
     let mut seen = Seen { method, target, headers, body: None };
-    let answer = {
+    let mut answer = {
         let mut state = shared.state.lock().unwrap();
         let missing = Answer::new(500, "the script has no answer for this request");
         let next = state.script.pop_front();
@@ -189,6 +197,9 @@ fn meet(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         seen.body = Some(body);
+    }
+    if let (Some(fill), Some(asked)) = (answer.fill, &seen.body) {
+        answer.body = fill(asked, std::mem::take(&mut answer.body));
     }
     let head_only = seen.method == "HEAD";
     shared.state.lock().unwrap().seen.push(seen);

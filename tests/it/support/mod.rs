@@ -2,6 +2,7 @@
 
 pub mod again;
 pub mod connector;
+pub mod engine;
 pub mod http;
 pub mod imap;
 pub mod lab;

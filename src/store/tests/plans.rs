@@ -1,0 +1,112 @@
+//! Every hot statement goes by index: none scans cases, items or actions, none sorts in a temporary tree.
+
+use rusqlite::Connection;
+
+use super::super::{drafts, ingest, leases, outbox, pages, pending, people, recovery, runs};
+use super::*;
+
+const FIRST: &str = include_str!("../migrations/0001_first.sql");
+
+fn database() -> Connection {
+    let conn = Connection::open_in_memory().unwrap();
+    conn.execute_batch(FIRST).unwrap();
+    conn
+}
+
+/// The plan's lines, for each statement of the text.
+fn plan(conn: &Connection, sql: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for one in sql.split("; ").filter(|one| !one.trim().is_empty()) {
+        let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {one}")).unwrap_or_else(|error| {
+            panic!("{error}: {one}");
+        });
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().unwrap() {
+            lines.push(row.get::<_, String>(3).unwrap());
+        }
+    }
+    lines
+}
+
+#[test]
+fn hot_statements_go_by_index() {
+    let conn = database();
+    let hot = [
+        ("fresh", pages::look::FRESH),
+        ("names", pages::look::NAMES),
+        ("new rows", pages::write::NEW_ROWS),
+        ("touch", pages::write::TOUCH),
+        ("stale", pages::write::STALE),
+        ("updated", pages::write::UPDATED),
+        ("new cases", ingest::NEW_CASES),
+        ("newest", ingest::NEWEST),
+        ("admit", ingest::ADMIT),
+        ("claim", leases::CLAIM),
+        ("claimed", leases::CLAIMED),
+        ("renew", leases::RENEW),
+        ("case items", leases::CASE_ITEMS),
+        ("give back", leases::GIVE_BACK),
+        ("interrupt", leases::INTERRUPT),
+        ("fenced", runs::FENCED),
+        ("runs since", runs::RUNS_SINCE),
+        ("add runs", runs::ADD_RUNS),
+        ("over budget", runs::OVER_BUDGET),
+        ("to finish", runs::TO_FINISH),
+        ("supersede", runs::SUPERSEDE),
+        ("add drafts", runs::ADD_DRAFTS),
+        ("finish", runs::FINISH),
+        ("move", drafts::MOVE),
+        ("draft", drafts::BY_ID),
+        ("due", outbox::DUE),
+        ("wake", pending::WAKE),
+        ("close", pending::CLOSE),
+        ("next parked", pending::NEXT_PARKED),
+        ("next action", pending::NEXT_ACTION),
+        ("next lease", pending::NEXT_LEASE),
+        ("expired", recovery::EXPIRED),
+        ("return", recovery::RETURN),
+        ("uncertain", recovery::UNCERTAIN),
+    ];
+    let mut faults = Vec::new();
+    for (name, sql) in hot {
+        for line in plan(&conn, sql) {
+            // A given list, or the one row of a subquery, is walked; a table is not.
+            let scan = line.starts_with("SCAN")
+                && !line.contains("VIRTUAL TABLE")
+                && !line.contains("CONSTANT ROW")
+                && !line.contains("(subquery");
+            let own_index = line.contains("USING") && line.contains("INDEX cases_");
+            if (scan && !own_index) || line.contains("TEMP B-TREE") {
+                faults.push(format!("{name}: {line}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn counts_and_lists_walk_the_index_of_their_state() {
+    let conn = database();
+    for state in CaseState::ALL {
+        let lines = plan(&conn, people::newest_in(state)).join("\n");
+        let index = if state == CaseState::Queued {
+            "cases_ready".to_owned()
+        } else if state == CaseState::Running {
+            "cases_leased".to_owned()
+        } else {
+            format!("cases_{}", state.word())
+        };
+        assert!(lines.contains(&index), "{state:?}: {lines}");
+    }
+    let counted = plan(&conn, people::COUNT_CASES);
+    assert!(
+        counted.iter().all(|line| !line.starts_with("SCAN cases") || line.contains("INDEX cases_")),
+        "{counted:?}"
+    );
+}
+
+#[test]
+fn claims_come_in_index_order() {
+    let lines = plan(&database(), leases::CLAIM);
+    assert!(lines.iter().any(|line| line.contains("cases_ready (engine=?)")), "{lines:?}");
+}

@@ -82,10 +82,6 @@ fn list(actions: &[OutboundAction], now: Timestamp, width: usize) -> String {
     let head = ["SEND", "CASE", "STATE", "APPROVED", "TO", ""].map(str::to_owned).to_vec();
     let mut rows = vec![head];
     for action in actions {
-        let to = match action.envelope.to.as_slice() {
-            [] => action.envelope.place.clone(),
-            to => to.join(", "),
-        };
         let remark = match (action.state, &action.receipt, &action.last_error) {
             (ActionState::Approved, _, None) if action.not_before > now => {
                 format!("leaves in {}", short_span(action.not_before.since(now)))
@@ -99,7 +95,7 @@ fn list(actions: &[OutboundAction], now: Timestamp, width: usize) -> String {
             action.case.to_string(),
             action.state.word().to_owned(),
             ago(action.approved_at, now),
-            line(&to, 40),
+            line(&action.envelope.recipients(), 40),
             line(&remark, width.saturating_sub(60).max(30)),
         ]);
     }

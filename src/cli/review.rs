@@ -173,7 +173,7 @@ pub(super) async fn approve_one(
     let draft = &view.draft;
     let body = ApproveBody { hash: draft.hash.clone(), by: "terminal".into(), stale_ok };
     let approved: Approved = backend.post(&format!("/v1/reviews/{}/approve", draft.id), &body).await?;
-    let to = line(&draft.envelope.to.join(", "), 60);
+    let to = line(&draft.envelope.recipients(), 60);
     let when = match view.hold {
         Some(hold) if !hold.is_zero() => format!("leaves in {}", short_span(hold)),
         _ => "leaves now".to_owned(),
@@ -199,7 +199,7 @@ fn list(views: &[ReviewView], now: Timestamp, width: usize) -> String {
             draft.case.to_string(),
             ago(draft.made_at, now),
             line(&draft.made_by, 20),
-            line(&draft.envelope.to.join(", "), 36),
+            line(&draft.envelope.recipients(), 36),
             subject,
         ]);
     }

@@ -96,8 +96,9 @@ impl IngestRuntime {
         });
         match routing {
             Routing::To { route, engine, priority, why } => Admission::Queue { route, engine, priority, why },
-            Routing::Nowhere { why } if mute => {
-                Admission::Dismiss { reason: format!("recorded; {why} and it needs no reply") }
+            Routing::Nowhere { .. } if mute => {
+                let reason = "recorded: no route takes it, and its platform takes no replies".to_owned();
+                Admission::Dismiss { reason }
             }
             Routing::Nowhere { why } => Admission::Park { reason: why },
         }

@@ -206,7 +206,7 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
         return hold(parts, action, "its connector is switched off or broken").await;
     };
     if parts.rehearsal {
-        let why = format!("rehearsal: would have gone to {}", recipients(action));
+        let why = format!("rehearsal: would have gone to {}", action.envelope.recipients());
         parts.store.mark_held(action.id, &why).await?;
         return Ok(End::Rehearsed);
     }
@@ -337,8 +337,4 @@ async fn give_up(
 fn noted(parts: &OutboundParts, action: &OutboundAction, error: &PortError) -> CycleError {
     let unit = format!("{}.connector", action.connector);
     cycle_error(&unit, error.class.word(), &format!("{}: {}", action.id, chain(error)), &parts.scrubber)
-}
-
-fn recipients(action: &OutboundAction) -> String {
-    if action.envelope.to.is_empty() { action.envelope.place.clone() } else { action.envelope.to.join(", ") }
 }

@@ -21,6 +21,7 @@ mod maildir;
 mod process;
 mod real_mail;
 mod redaction;
+mod status_truth;
 mod submission;
 mod support;
 mod units;

@@ -42,8 +42,7 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
     if !envelope.from.is_empty() {
         let _ = writeln!(out, "  reply from  {}", line(&envelope.from, width));
     }
-    let to = if envelope.to.is_empty() { &envelope.place } else { &envelope.to.join(", ") };
-    let _ = writeln!(out, "  reply to    {}", paint.cyan(line(to, width)));
+    let _ = writeln!(out, "  reply to    {}", paint.cyan(line(&envelope.recipients(), width)));
     if !envelope.cc.is_empty() {
         let _ = writeln!(out, "  copy to     {}", paint.cyan(line(&envelope.cc.join(", "), width)));
     }

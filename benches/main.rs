@@ -3,14 +3,17 @@
 //! `cargo bench` runs them under criterion; `cargo bench --bench bench -- ratios` prints the ratios the goals speak of.
 
 mod queue;
+mod spawn;
 
 fn main() {
     workagent::store::tune_allocator();
     if std::env::args().any(|argument| argument == "ratios") {
         queue::ratios();
+        spawn::ratios();
         return;
     }
     let mut criterion = criterion::Criterion::default().configure_from_args();
     queue::bench(&mut criterion);
+    spawn::bench(&mut criterion);
     criterion.final_summary();
 }

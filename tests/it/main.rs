@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod command;
 mod control;
 mod directory;
 mod engine_command;
@@ -20,6 +21,7 @@ mod maildir;
 mod process;
 mod real_mail;
 mod redaction;
+mod status_truth;
 mod submission;
 mod support;
 mod units;

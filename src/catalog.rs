@@ -45,6 +45,7 @@ macro_rules! shipped {
 
 catalog! {
     platforms: {
+        command,
         directory,
         feed,
         imap,

@@ -116,6 +116,24 @@ pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
 /// After "too many requests" without a time.
 pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
 
+/// Items of one run of a command connector: with [`COMMAND_STDOUT_BYTES_MAX`] it bounds what is held in memory.
+pub const COMMAND_ITEMS_MAX: usize = 1000;
+
+/// One line of a command connector.
+pub const COMMAND_LINE_BYTES_MAX: usize = 1024 * 1024;
+
+/// All lines of one run of a command connector.
+pub const COMMAND_STDOUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The state of a command connector; leaves room for our own part of the cursor.
+pub const COMMAND_STATE_BYTES_MAX: usize = 60 * 1024;
+
+/// What of a command connector's stderr goes into an error.
+pub const COMMAND_STDERR_SHOWN_BYTES_MAX: usize = 600;
+
+/// A program's reply handle: it is stored with every draft and action.
+pub const REPLY_HANDLE_BYTES_MAX: usize = 16 * 1024;
+
 /// Files of a drop-box that are looked at in one poll.
 pub const DIRECTORY_FILES_MAX: usize = 20_000;
 

@@ -102,7 +102,7 @@ pub(super) async fn run(
     })?;
     let mut child = spawn::spawn(&program, &spec, &mark).await?;
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or(0);
-    let mut guard = KillOnDrop(Some(Tree::marked(&mark).led_by(pid)));
+    let mut guard = KillOnDrop(Some(Tree::marked(&mark).led_by(pid).born_now()));
     note.leader(pid);
 
     let stdin_text = std::mem::take(&mut spec.stdin);

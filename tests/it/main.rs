@@ -2,20 +2,27 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod command;
 mod control;
 mod directory;
 mod engine_command;
 mod engine_openai_chat;
 mod feed;
+mod files;
 mod http;
 mod imap;
+mod imap_servers;
+mod imap_wait;
 mod instance;
+mod layers;
 mod mail;
 mod mail_answers;
 mod maildir;
 mod process;
 mod real_mail;
 mod redaction;
+mod status_truth;
 mod submission;
 mod support;
 mod units;
+mod way;

@@ -498,7 +498,8 @@ async fn a_reused_number_is_left_alone() {
     let mut stranger = std::process::Command::new("/bin/sleep").arg("600").spawn().unwrap();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let note = format!(
-        r#"{{"boot":"{}","mark":"0123456789abcdef","owner":{{"pid":1,"started":99}},"leader":{{"pid":{},"started":1}}}}"#,
+        r#"{{"boot":"{}","mark":"0123456789abcdef","owner":{{"pid":1,"started":99}}}}
+{{"pid":{},"started":1}}"#,
         boot.trim(),
         stranger.id()
     );

@@ -7,6 +7,8 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+use super::mailbox::mail;
+
 /// A stored mail.
 #[derive(Clone, Debug)]
 pub struct Stored {
@@ -408,4 +410,25 @@ fn in_set(set: &str, uid: u32, folder: &Folder) -> bool {
         }
         None => number(part) == uid,
     })
+}
+
+/// A server with mails `mail 1`, `mail 2`… in its INBOX.
+pub fn with_mails(capabilities: &str, count: u32) -> ImapServer {
+    let server = ImapServer::start(capabilities);
+    server.change("INBOX", |inbox| {
+        for number in 1..=count {
+            inbox.put(mail(&format!("mail {number}")));
+        }
+    });
+    server
+}
+
+/// Every command of the whole life of a server leaves the user's mailbox as it was.
+pub fn assert_only_peeks(server: &ImapServer) {
+    for command in server.log() {
+        let harmless = !["SELECT", "STORE", "UID STORE", "EXPUNGE", "UID MOVE"]
+            .iter()
+            .any(|bad| command.starts_with(bad));
+        assert!(harmless && !command.contains(" BODY[") && !command.contains("RFC822)"), "{command}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Doubles of the outside world, and what tests of connectors need.
 
 pub mod again;
+pub mod binary;
 pub mod connector;
 pub mod engine;
 pub mod http;

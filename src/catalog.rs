@@ -111,5 +111,6 @@ fn engine_view(spec: &'static EngineSpec) -> EngineView {
         keys: spec.keys,
         check: spec.check,
         is_local: spec.is_local,
+        needs_model: spec.needs_model,
     }
 }

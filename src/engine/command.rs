@@ -51,6 +51,7 @@ pub const SPEC: EngineSpec = EngineSpec {
     ],
     check,
     is_local: |settings| settings.flag("local"),
+    needs_model: false,
     build,
 };
 

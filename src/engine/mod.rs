@@ -75,6 +75,8 @@ pub struct EngineSpec {
     pub check: fn(&Settings) -> Vec<KeyProblem>,
     /// The engine stays on this machine with these settings: a private route may use it. Pure.
     pub is_local: fn(&Settings) -> bool,
+    /// `[engine] model` must be given.
+    pub needs_model: bool,
     /// Builds an engine.
     pub build: fn(&EngineUnit, EngineContext) -> Result<ExecutionEngine, PortError>,
 }

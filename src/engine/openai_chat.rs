@@ -48,6 +48,7 @@ pub const SPEC: EngineSpec = EngineSpec {
     ],
     check,
     is_local: |settings| base_url(settings).is_some_and(|url| is_loopback(&url)),
+    needs_model: true,
     build,
 };
 

@@ -34,6 +34,7 @@ pub const SPEC: EngineSpec = EngineSpec {
     ],
     check,
     is_local: |_| true,
+    needs_model: false,
     build,
 };
 

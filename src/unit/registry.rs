@@ -47,6 +47,8 @@ pub struct EngineView {
     pub check: fn(&Settings) -> Vec<KeyProblem>,
     /// Stays on this machine with these settings. Pure.
     pub is_local: fn(&Settings) -> bool,
+    /// `[engine] model` must be given.
+    pub needs_model: bool,
 }
 
 /// A unit file in the binary.

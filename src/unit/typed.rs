@@ -12,7 +12,7 @@ use super::check::{
 use super::compile::CompileEnv;
 use super::decode::{At, Reference, decode};
 use super::defaults::Defaults;
-use super::kinds::{self, connector, daemon, runtime};
+use super::kinds::{self, connector, daemon, engine, runtime};
 use super::layout::Layout;
 use super::plan::{Kind, UnitName};
 use super::registry::Registry;
@@ -104,6 +104,9 @@ impl Typed {
             typed.table(spec, root, &layout, broken, &mut excused, around);
         }
         typed.own_check(&layout, around.registry);
+        if typed.name.kind == Kind::Engine && !broken && !excused.contains(&("engine", "model")) {
+            engine::check(&typed, around.registry).into_iter().for_each(|finding| typed.report.push(finding));
+        }
         if typed.name.kind == Kind::Connector {
             let own = chosen.and_then(|(word, _)| around.registry.platform(word));
             connector::check(&typed, around.registry)

@@ -48,8 +48,14 @@ fn registry() -> Registry {
         replies,
         check: fine,
     };
-    let engine =
-        |name, keys, is_local| EngineView { name, summary: "an engine", keys, check: fine, is_local };
+    let engine = |name, keys, is_local| EngineView {
+        name,
+        summary: "an engine",
+        keys,
+        check: fine,
+        is_local,
+        needs_model: false,
+    };
     Registry {
         platforms: vec![platform("feed", FEED, false), platform("imap", IMAP, true)],
         engines: vec![

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::diag::Finding;
+use crate::unit::check::missing_key;
 use crate::unit::plan::{EngineUnit, EnvUnit};
 use crate::unit::registry::Registry;
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -36,6 +38,18 @@ const BUDGET: &[KeySpec] = &[KeySpec::new(
     ValueType::Integer { min: 0, max: 1_000_000 },
     "Runs a day in local time, failed ones and retries too",
 )];
+
+/// What goes over single keys: an engine with models must be told which one.
+pub(crate) fn check(typed: &Typed, registry: &Registry) -> Option<Finding> {
+    let own = typed.settings("engine");
+    let view = registry.engine(own.text("engine")?)?;
+    if !view.needs_model || own.text("model").is_some_and(|model| !model.is_empty()) {
+        return None;
+    }
+    let spec = ENGINE.iter().find(|spec| spec.name == "model")?;
+    let why = format!("`{}` has models and no default among them", view.name);
+    Some(missing_key::finding("engine", spec, typed.header("engine")?, &why))
+}
 
 /// The unit of the plan, from checked values; `envs` are the active env units.
 pub(crate) fn build(

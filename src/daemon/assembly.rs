@@ -13,6 +13,7 @@ use crate::model::environment::Environment;
 use crate::model::limits;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
+use crate::runtime::points::Point;
 use crate::secret::Scrubber;
 use crate::secret::secrets::Secrets;
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
@@ -113,6 +114,7 @@ impl Assembly {
                 "went on from the rows of a killed daemon"
             );
         }
+        Point::AfterRecovery.pass();
         let generation = store.generation(&compiled.plan.hash).await?;
         let deps = BundleDeps {
             store: store.clone(),

@@ -7,7 +7,7 @@ use super::body;
 use super::ours::Ours;
 use super::raw::Raw;
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 
 /// Seconds of a thing done `count` times, the median of [`ROUNDS`].
 struct Rates(Vec<(&'static str, Vec<f64>)>);
@@ -75,8 +75,7 @@ fn idle() {
     ours.ingest(1000, 100);
     ours.queue_all();
     ours.work(1, 1000);
-    // Until the log has been copied.
-    std::thread::sleep(Duration::from_secs(3));
+    settle();
     let before = sleeps();
     std::thread::sleep(SPAN);
     // One is this thread's own.
@@ -125,6 +124,11 @@ fn speed(normal: bool) {
     );
 }
 
+/// The copy of the log that follows a pause is over.
+fn settle() {
+    std::thread::sleep(Duration::from_secs(3));
+}
+
 /// Seconds for 512 claims and ends.
 fn some_work(ours: &Ours) -> f64 {
     let mut taken: Vec<f64> = (0..ROUNDS).map(|_| ours.work(1, 512).as_secs_f64()).collect();
@@ -138,6 +142,7 @@ fn depth() {
         let mut ours = Ours::open(dir.path(), true);
         ours.ingest(pending + 512 * ROUNDS as u64, 1000);
         ours.queue_all();
+        settle();
         let cost = some_work(&ours);
         ours.close();
         cost
@@ -159,6 +164,7 @@ fn history() {
         }
         ours.ingest(512 * ROUNDS as u64 + 1000, 1000);
         ours.queue_all();
+        settle();
         let cost = some_work(&ours);
         ours.close();
         cost
@@ -174,8 +180,7 @@ fn duplicates() {
     let dir = tempfile::tempdir().unwrap();
     let mut ours = Ours::open(dir.path(), true);
     ours.ingest(10_000, 10_000);
-    // The copy of the log that follows a pause is not this page's.
-    std::thread::sleep(Duration::from_secs(2));
+    settle();
     let before = written();
     let (taken, report) = ours.again(1, 10_000);
     let bytes = written() - before;

@@ -72,7 +72,7 @@ pub(super) async fn account(tx: &mut Tx, connector: &str, identity: &str) -> Res
     Ok(Account { id, cursor, last_item, last_case, has_marks })
 }
 
-pub(in crate::store) const FRESH: &str = "SELECT j.key, i.id IS NOT NULL FROM json_each(?2) j \
+pub(in crate::store) const FRESH: &str = "SELECT json_group_array(json_array(j.key, i.id IS NOT NULL)) FROM json_each(?2) j \
      LEFT JOIN items i ON i.connector = ?1 AND i.key = j.value ->> 0 WHERE i.revision IS NOT j.value ->> 1";
 
 /// What is not known under this key with this revision, in order.
@@ -86,13 +86,12 @@ pub(super) async fn fresh<'e, 'a>(
     }
     let pairs: Vec<(&str, &str)> =
         entries.iter().map(|entry| (entry.item.key.as_str(), entry.item.revision.as_str())).collect();
-    let rows = tx.all(LOOKING, sqlx::query(FRESH).bind(account).bind(json(&pairs))).await?;
+    let rows: Vec<(usize, u8)> =
+        tx.list(LOOKING, sqlx::query(FRESH).bind(account).bind(json(&pairs))).await?;
     let mut fresh = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let mut columns = Columns::of(row);
-        let position = usize::try_from(columns.take::<i64>()?).unwrap_or(usize::MAX);
+    for (position, known) in rows {
         if let Some(entry) = entries.get(position) {
-            fresh.push((position, Unseen { entry, key_known: columns.take()? }));
+            fresh.push((position, Unseen { entry, key_known: known != 0 }));
         }
     }
     fresh.sort_unstable_by_key(|&(position, _)| position);
@@ -106,7 +105,8 @@ pub(super) struct Unseen<'e, 'a> {
     key_known: bool,
 }
 
-pub(in crate::store) const NAMES: &str = "SELECT 0, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?2) j \
+pub(in crate::store) const NAMES: &str = "SELECT json_group_array(json_array(kind, key, id, revision, case_id, state)) FROM ( \
+     SELECT 0 AS kind, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?2) j \
      CROSS JOIN items i ON i.connector = ?1 AND i.key = j.value LEFT JOIN cases c ON c.id = i.case_id \
      UNION ALL SELECT 1, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?3) j \
      CROSS JOIN item_identities d ON d.connector = ?1 AND d.identity = j.value \
@@ -114,7 +114,7 @@ pub(in crate::store) const NAMES: &str = "SELECT 0, j.key, i.id, i.revision, i.c
      UNION ALL SELECT 2, j.key, 0, '', t.case_id, c.state FROM json_each(?4) j \
      CROSS JOIN case_threads t ON t.connector = ?1 AND t.thread = j.value CROSS JOIN cases c ON c.id = t.case_id \
      UNION ALL SELECT 3, j.key, m.action_id, '', NULL, NULL FROM json_each(?5) j \
-     CROSS JOIN own_marks m ON m.connector = ?6 AND m.mark = j.value";
+     CROSS JOIN own_marks m ON m.connector = ?6 AND m.mark = j.value)";
 
 /// Names in one flat list, each with the position of its item.
 #[derive(Default)]
@@ -166,27 +166,18 @@ pub(super) async fn names(
         .bind(json(&marks.names))
         .bind(connector.to_owned());
     let mut found = Found::default();
-    for row in tx.all(LOOKING, query).await? {
-        let mut columns = Columns::of(&row);
-        let kind: i64 = columns.take()?;
-        let at = usize::try_from(columns.take::<i64>()?).unwrap_or(usize::MAX);
-        let id: i64 = columns.take()?;
-        let revision: String = columns.take()?;
-        let case: Option<i64> = columns.take()?;
-        let mut state = || columns.case_state();
+    let rows: Vec<(u8, usize, i64, String, Option<i64>, Option<CaseState>)> = tx.list(LOOKING, query).await?;
+    for (kind, at, id, revision, case, state) in rows {
+        let case = case.zip(state);
         match kind {
             0 | 1 => {
                 let owners = if kind == 0 { &keys.owners } else { &identities.owners };
                 let Some(&owner) = owners.get(at) else { continue };
-                let case = match case {
-                    Some(case) => Some((case, state()?)),
-                    None => None,
-                };
                 found.known.push((owner, Known { by_key: kind == 0, id, revision, case }));
             }
             2 => {
-                if let (Some(&name), Some(case)) = (threads.names.get(at), case) {
-                    found.threads.push((name.to_owned(), case, state()?));
+                if let (Some(&name), Some((case, state))) = (threads.names.get(at), case) {
+                    found.threads.push((name.to_owned(), case, state));
                 }
             }
             _ => found.own.extend(marks.owners.get(at)),

@@ -2,30 +2,34 @@
 //!
 //! A lease carries a token; every write of a worker names it, and a worker whose lease was lost writes nothing.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use super::rows::{Columns, case, items, json, shared};
+use super::rows::{Columns, items, json, shared};
 use super::writer::Tx;
 use super::{Result, Store, StoreError, journal};
-use crate::model::case::{CaseState, Lease};
+use crate::model::case::{Case, CaseState, Lease};
 use crate::model::ids::{CaseId, RunId};
 use crate::model::item::Item;
 use crate::model::time::Timestamp;
 
 /// Claim order is index order.
-pub(super) const CLAIM: &str = "UPDATE cases SET state = 'running', attempts = attempts + 1, token = token + 1, \
-     lease_until = ?3, changed_at = ?4, news = 0, until = NULL \
-     WHERE id IN (SELECT id FROM cases WHERE state = 'queued' AND engine = ?1 ORDER BY priority DESC, id LIMIT ?2) \
-     RETURNING id, token, attempts, priority";
+pub(super) const READY: &str = "SELECT json_group_array(json_array(id, token + 1, 'attempt ' || (attempts + 1))) \
+     FROM (SELECT id, token, attempts FROM cases WHERE state = 'queued' AND engine = ?1 \
+     ORDER BY priority DESC, id LIMIT ?2)";
 
-/// The journal of a claim and what was claimed, in one trip.
-pub(super) const CLAIMED: &str = concat!(
-    "INSERT INTO journal (case_id, at, event, detail) SELECT value ->> 0, ?, 'claimed', value ->> 1 FROM json_each(?); ",
-    "SELECT c.id, l.name, h.kind, h.title, h.author, c.state, c.reason, c.until, c.route, c.engine, \
-     c.priority, c.attempts, c.attempts_extra, c.items, c.made_at, c.changed_at FROM json_each(?) j \
+/// Takes them, writes the journal, gives them back whole.
+pub(super) const CLAIM: &str = "UPDATE cases SET state = 'running', attempts = attempts + 1, token = j.value ->> 1, \
+     lease_until = ?, changed_at = ?, news = 0, until = NULL \
+     FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
+     INSERT INTO journal (case_id, at, event, detail) \
+     SELECT value ->> 0, ?, 'claimed', value ->> 2 FROM json_each(?); \
+     SELECT json_group_array(json_object('id', c.id, 'connector', l.name, 'kind', h.kind, 'title', h.title, \
+     'author', h.author, 'state', c.state, 'reason', c.reason, 'until', c.until, 'route', c.route, \
+     'engine', c.engine, 'priority', c.priority, 'attempts', c.attempts, 'attempts_extra', c.attempts_extra, \
+     'items', c.items, 'made_at', c.made_at, 'changed_at', c.changed_at)) FROM json_each(?) j \
      CROSS JOIN cases c ON c.id = j.value ->> 0 CROSS JOIN connectors l ON l.id = c.connector \
-     CROSS JOIN case_heads h ON h.case_id = c.id",
-);
+     CROSS JOIN case_heads h ON h.case_id = c.id";
 
 pub(super) const RENEW: &str = "UPDATE cases SET lease_until = ?1 FROM json_each(?2) j \
      WHERE cases.id = j.value ->> 0 AND token = j.value ->> 1 AND state = 'running' RETURNING cases.id";
@@ -138,30 +142,22 @@ const NEWS_OF: &str = "SELECT news FROM cases WHERE id = ?1 AND token = ?2 AND s
 async fn claim(tx: &mut Tx, engine: String, limit: usize, lease: Duration) -> Result<Vec<Lease>> {
     const DOING: &str = "claim cases";
     let until = tx.now.plus(lease);
-    let query = sqlx::query(CLAIM)
-        .bind(engine)
-        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
-        .bind(until.0)
-        .bind(tx.now.0);
-    let rows = tx.all(DOING, query).await?;
-    if rows.is_empty() {
+    let query = sqlx::query(READY).bind(engine).bind(i64::try_from(limit).unwrap_or(i64::MAX));
+    let ready: Vec<(i64, i64, String)> = tx.list(DOING, query).await?;
+    if ready.is_empty() {
         return Ok(Vec::new());
     }
-    let mut taken = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let mut columns = Columns::of(row);
-        let (id, token, attempt, priority): (i64, i64, i64, i64) =
-            (columns.take()?, columns.take()?, columns.take()?, columns.take()?);
-        taken.push((priority, id, token, attempt));
-    }
-    // RETURNING gives no order.
-    taken.sort_unstable_by_key(|&(priority, id, ..)| (std::cmp::Reverse(priority), id));
-    let lines: Vec<_> = taken.iter().map(|(_, id, _, attempt)| (id, format!("attempt {attempt}"))).collect();
-    let lines = shared(&lines);
-    let query = sqlx::query(CLAIMED).bind(tx.now.0).bind(lines.clone()).bind(lines);
-    let rows = tx.all(DOING, query).await?;
-    rows.iter()
-        .zip(taken)
-        .map(|(row, (_, _, token, _))| Ok(Lease { case: case(&mut Columns::of(row))?, token, until }))
-        .collect()
+    let list = shared(&ready);
+    let query = sqlx::query(CLAIM)
+        .bind(until.0)
+        .bind(tx.now.0)
+        .bind(list.clone())
+        .bind(tx.now.0)
+        .bind(list.clone())
+        .bind(list);
+    let cases: Vec<Case> = tx.list(DOING, query).await?;
+    // Claim order, whatever order the join took.
+    let mut cases: HashMap<i64, Case> = cases.into_iter().map(|case| (case.id.0, case)).collect();
+    let lease = |(id, token, _): (i64, i64, String)| Some(Lease { case: cases.remove(&id)?, token, until });
+    Ok(ready.into_iter().filter_map(lease).collect())
 }

@@ -108,6 +108,7 @@ fn base(path: &Path, thread: &'static str) -> SqliteConnectOptions {
         .filename(path)
         .busy_timeout(limits::STORE_BUSY)
         .statement_cache_capacity(256)
+        .row_buffer_size(512)
         .thread_name(move |_| thread.to_owned())
         .disable_statement_logging()
 }

@@ -29,7 +29,8 @@ pub(super) struct Begin {
     pub budget: Option<(u32, Timestamp, Timestamp)>,
 }
 
-pub(super) const FENCED: &str = "SELECT j.key, c.attempts, coalesce((SELECT max(id) FROM runs), 0) FROM json_each(?1) j \
+pub(super) const FENCED: &str = "SELECT json_group_array(json_array(j.key, c.attempts, \
+     coalesce((SELECT max(id) FROM runs), 0))) FROM json_each(?1) j \
      CROSS JOIN cases c ON c.id = j.value ->> 0 AND c.token = j.value ->> 1 AND c.state = 'running'";
 
 pub(super) const RUNS_SINCE: &str =
@@ -43,7 +44,7 @@ pub(super) const OVER_BUDGET: &str = "UPDATE cases SET state = 'parked', reason 
      lease_until = NULL, attempts = attempts - 1, news = 0, changed_at = ?1 \
      FROM json_each(?2) j WHERE cases.id = j.value ->> 0";
 
-pub(super) const TO_FINISH: &str = "SELECT j.key, c.news, r.id, r.engine, coalesce((SELECT max(id) FROM drafts), 0) \
+pub(super) const TO_FINISH: &str = "SELECT json_group_array(json_array(j.key, c.news, r.id, coalesce((SELECT max(id) FROM drafts), 0))) \
      FROM json_each(?1) j \
      CROSS JOIN cases c ON c.id = j.value ->> 0 AND c.token = j.value ->> 1 AND c.state = 'running' \
      LEFT JOIN runs r ON r.id = j.value ->> 2 AND r.case_id = c.id AND r.ended_at IS NULL";
@@ -102,11 +103,10 @@ async fn begin(tx: &mut Tx, inputs: &[&Begin]) -> Result<Vec<Result<BeginRun>>> 
     let fences: Vec<(i64, i64)> = inputs.iter().map(|begin| (begin.case.0, begin.token)).collect();
     let mut attempts: HashMap<usize, i64> = HashMap::new();
     let mut next_run = 1;
-    for row in tx.all(BEGINNING, sqlx::query(FENCED).bind(json(&fences))).await? {
-        let mut columns = Columns::of(&row);
-        let position = usize::try_from(columns.take::<i64>()?).unwrap_or(usize::MAX);
-        attempts.insert(position, columns.take()?);
-        next_run = columns.take::<i64>()? + 1;
+    let fenced: Vec<(usize, i64, i64)> = tx.list(BEGINNING, sqlx::query(FENCED).bind(json(&fences))).await?;
+    for (position, attempt, last_run) in fenced {
+        attempts.insert(position, attempt);
+        next_run = last_run + 1;
     }
     let first_run = next_run;
     let mut used: HashMap<(&str, Timestamp), u32> = HashMap::new();
@@ -173,7 +173,7 @@ impl Batched<Option<DraftId>> for FinishRun {
 /// What is known of a run that is to end.
 struct Open {
     news: i64,
-    engine: Option<String>,
+    runs: bool,
 }
 
 #[derive(Default)]
@@ -193,23 +193,21 @@ async fn finish(tx: &mut Tx, inputs: &[&FinishRun]) -> Result<Vec<Result<Option<
     let fences: Vec<_> = inputs.iter().map(|end| (end.case.0, end.token, end.run.0)).collect();
     let mut open: HashMap<usize, Open> = HashMap::new();
     let mut first_draft = 1;
-    for row in tx.all(FINISHING, sqlx::query(TO_FINISH).bind(json(&fences))).await? {
-        let mut columns = Columns::of(&row);
-        let position = usize::try_from(columns.take::<i64>()?).unwrap_or(usize::MAX);
-        let news = columns.take()?;
-        let _run: Option<i64> = columns.take()?;
-        open.insert(position, Open { news, engine: columns.take()? });
-        first_draft = columns.take::<i64>()? + 1;
+    let fenced: Vec<(usize, i64, Option<i64>, i64)> =
+        tx.list(FINISHING, sqlx::query(TO_FINISH).bind(json(&fences))).await?;
+    for (position, news, run, last_draft) in fenced {
+        open.insert(position, Open { news, runs: run.is_some() });
+        first_draft = last_draft + 1;
     }
     let mut ends = Ends::default();
     let mut done: HashSet<CaseId> = HashSet::new();
     let mut answers = Vec::with_capacity(inputs.len());
     for (position, &input) in inputs.iter().enumerate() {
         let answer = match open.get(&position) {
-            Some(known) if known.engine.is_some() && done.insert(input.case) => {
+            Some(known) if known.runs && done.insert(input.case) => {
                 Ok(end(tx, &mut ends, input, known.news, first_draft))
             }
-            Some(known) if known.engine.is_none() => {
+            Some(known) if !known.runs => {
                 Err(StoreError::refused(format!("run {} of case {} is not running", input.run, input.case)))
             }
             _ => Err(StoreError::LeaseLost(input.case)),

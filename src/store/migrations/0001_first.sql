@@ -113,7 +113,6 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_case ON runs (case_id);
 CREATE INDEX runs_budget ON runs (engine, started_at);
-CREATE INDEX runs_open ON runs (case_id) WHERE ended_at IS NULL;
 
 CREATE TABLE drafts (
     id INTEGER PRIMARY KEY,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::state::joined;
-use super::look::{Account, Found, Known};
+use super::look::{Account, Found, Known, Unseen};
 use crate::model::case::CaseState;
 use crate::model::ids::ItemId;
 use crate::model::item::AUTO_REPLY_SUSPECTED;
@@ -101,7 +101,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn from(found: Found, unseen: &[&Entry<'a>]) -> Self {
+    fn from(found: Found, unseen: &[Unseen<'_, 'a>]) -> Self {
         let mut names = Self {
             by_key: HashMap::new(),
             by_identity: HashMap::new(),
@@ -111,7 +111,7 @@ impl<'a> Names<'a> {
             own: found.own.into_iter().collect(),
         };
         for (owner, Known { by_key, id, revision, case }) in found.known {
-            let Some(entry) = unseen.get(owner) else { continue };
+            let Some(Unseen { entry, .. }) = unseen.get(owner) else { continue };
             if let Some((case, state)) = case {
                 names.states.insert(case, state);
             }
@@ -151,13 +151,13 @@ impl<'a> Names<'a> {
 pub(super) fn decide<'a>(
     account: &Account,
     found: Found,
-    unseen: &[&Entry<'a>],
+    unseen: &[Unseen<'_, 'a>],
     reports: &mut [PageReport],
 ) -> Decided<'a> {
     let mut names = Names::from(found, unseen);
     let mut decided = Decided::default();
     let mut nowhere = PageReport::default();
-    for (position, entry) in unseen.iter().enumerate() {
+    for (position, Unseen { entry, .. }) in unseen.iter().enumerate() {
         let report = reports.get_mut(entry.page).unwrap_or(&mut nowhere);
         match names.position(entry.item) {
             Some(known) => again(&mut decided, &mut names, known, entry, account, report),

@@ -15,6 +15,8 @@ pub(super) struct Account {
     /// The largest ids given out so far.
     pub last_item: i64,
     pub last_case: i64,
+    /// Something of ours may be read back.
+    has_marks: bool,
 }
 
 /// What the database knows of the names on a page.
@@ -37,7 +39,8 @@ pub(super) struct Known {
 }
 
 const ACCOUNT: &str = "SELECT l.id, l.cursor, l.since = (SELECT max(since) FROM connectors WHERE name = ?1), \
-     coalesce((SELECT max(id) FROM items), 0), coalesce((SELECT max(id) FROM cases), 0) \
+     coalesce((SELECT max(id) FROM items), 0), coalesce((SELECT max(id) FROM cases), 0), \
+     EXISTS (SELECT 1 FROM own_marks WHERE connector = ?1) \
      FROM (SELECT 1) LEFT JOIN connectors l ON l.name = ?1 AND l.identity = ?2";
 
 const PRESENT: &str = "INSERT INTO connectors (name, identity, since) \
@@ -55,7 +58,7 @@ pub(super) async fn account(tx: &mut Tx, connector: &str, identity: &str) -> Res
     let id: Option<i64> = columns.take()?;
     let cursor = columns.take()?;
     let present: Option<bool> = columns.take()?;
-    let (last_item, last_case) = (columns.take()?, columns.take()?);
+    let (last_item, last_case, has_marks) = (columns.take()?, columns.take()?, columns.take()?);
     let id = match id.filter(|_| present == Some(true)) {
         Some(id) => id,
         None => {
@@ -66,30 +69,44 @@ pub(super) async fn account(tx: &mut Tx, connector: &str, identity: &str) -> Res
             Columns::of(&row).take()?
         }
     };
-    Ok(Account { id, cursor, last_item, last_case })
+    Ok(Account { id, cursor, last_item, last_case, has_marks })
 }
 
-pub(in crate::store) const FRESH: &str = "SELECT j.key FROM json_each(?2) j WHERE NOT EXISTS \
-     (SELECT 1 FROM items i WHERE i.connector = ?1 AND i.key = j.value ->> 0 AND i.revision = j.value ->> 1)";
+pub(in crate::store) const FRESH: &str = "SELECT json_group_array(json_array(j.key, i.id IS NOT NULL)) FROM json_each(?2) j \
+     LEFT JOIN items i ON i.connector = ?1 AND i.key = j.value ->> 0 WHERE i.revision IS NOT j.value ->> 1";
 
-/// Positions of what is not known under this key with this revision, in order.
-pub(super) async fn fresh(tx: &mut Tx, account: i64, entries: &[Entry<'_>]) -> Result<Vec<usize>> {
+/// What is not known under this key with this revision, in order.
+pub(super) async fn fresh<'e, 'a>(
+    tx: &mut Tx,
+    account: i64,
+    entries: &'e [Entry<'a>],
+) -> Result<Vec<Unseen<'e, 'a>>> {
     if entries.is_empty() {
         return Ok(Vec::new());
     }
     let pairs: Vec<(&str, &str)> =
         entries.iter().map(|entry| (entry.item.key.as_str(), entry.item.revision.as_str())).collect();
-    let rows = tx.all(LOOKING, sqlx::query(FRESH).bind(account).bind(json(&pairs))).await?;
-    let mut fresh = rows.iter().map(position).collect::<Result<Vec<usize>>>()?;
-    fresh.sort_unstable();
-    Ok(fresh)
+    let rows: Vec<(usize, u8)> =
+        tx.list(LOOKING, sqlx::query(FRESH).bind(account).bind(json(&pairs))).await?;
+    let mut fresh = Vec::with_capacity(rows.len());
+    for (position, known) in rows {
+        if let Some(entry) = entries.get(position) {
+            fresh.push((position, Unseen { entry, key_known: known != 0 }));
+        }
+    }
+    fresh.sort_unstable_by_key(|&(position, _)| position);
+    Ok(fresh.into_iter().map(|(_, unseen)| unseen).collect())
 }
 
-fn position(row: &sqlx::sqlite::SqliteRow) -> Result<usize> {
-    Ok(usize::try_from(Columns::of(row).take::<i64>()?).unwrap_or(usize::MAX))
+/// Something to be looked at more closely.
+pub(super) struct Unseen<'e, 'a> {
+    pub entry: &'e Entry<'a>,
+    /// Its key is in the ledger, with another revision.
+    key_known: bool,
 }
 
-pub(in crate::store) const NAMES: &str = "SELECT 0, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?2) j \
+pub(in crate::store) const NAMES: &str = "SELECT json_group_array(json_array(kind, key, id, revision, case_id, state)) FROM ( \
+     SELECT 0 AS kind, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?2) j \
      CROSS JOIN items i ON i.connector = ?1 AND i.key = j.value LEFT JOIN cases c ON c.id = i.case_id \
      UNION ALL SELECT 1, j.key, i.id, i.revision, i.case_id, c.state FROM json_each(?3) j \
      CROSS JOIN item_identities d ON d.connector = ?1 AND d.identity = j.value \
@@ -97,7 +114,7 @@ pub(in crate::store) const NAMES: &str = "SELECT 0, j.key, i.id, i.revision, i.c
      UNION ALL SELECT 2, j.key, 0, '', t.case_id, c.state FROM json_each(?4) j \
      CROSS JOIN case_threads t ON t.connector = ?1 AND t.thread = j.value CROSS JOIN cases c ON c.id = t.case_id \
      UNION ALL SELECT 3, j.key, m.action_id, '', NULL, NULL FROM json_each(?5) j \
-     CROSS JOIN own_marks m ON m.connector = ?6 AND m.mark = j.value";
+     CROSS JOIN own_marks m ON m.connector = ?6 AND m.mark = j.value)";
 
 /// Names in one flat list, each with the position of its item.
 #[derive(Default)]
@@ -117,25 +134,28 @@ pub(super) async fn names(
     tx: &mut Tx,
     account: &Account,
     connector: &str,
-    unseen: &[&Entry<'_>],
+    unseen: &[Unseen<'_, '_>],
 ) -> Result<Found> {
     let mut keys = Names::default();
     let mut identities = Names::default();
     let mut threads = Names::default();
     let mut marks = Names::default();
-    for (owner, entry) in unseen.iter().enumerate() {
-        let item = entry.item;
-        keys.push(owner, &item.key);
-        marks.push(owner, &item.key);
+    for (owner, unseen) in unseen.iter().enumerate() {
+        let item = unseen.entry.item;
+        if unseen.key_known {
+            keys.push(owner, &item.key);
+        }
         for identity in &item.identities {
             identities.push(owner, identity);
-            marks.push(owner, identity);
         }
         for thread in &item.threads {
             threads.push(owner, thread);
         }
-        if let Some(own) = item.threads.first() {
-            marks.push(owner, own);
+        if account.has_marks {
+            let own = item.threads.first();
+            for name in std::iter::once(&item.key).chain(&item.identities).chain(own) {
+                marks.push(owner, name);
+            }
         }
     }
     let query = sqlx::query(NAMES)
@@ -146,27 +166,18 @@ pub(super) async fn names(
         .bind(json(&marks.names))
         .bind(connector.to_owned());
     let mut found = Found::default();
-    for row in tx.all(LOOKING, query).await? {
-        let mut columns = Columns::of(&row);
-        let kind: i64 = columns.take()?;
-        let at = usize::try_from(columns.take::<i64>()?).unwrap_or(usize::MAX);
-        let id: i64 = columns.take()?;
-        let revision: String = columns.take()?;
-        let case: Option<i64> = columns.take()?;
-        let mut state = || columns.case_state();
+    let rows: Vec<(u8, usize, i64, String, Option<i64>, Option<CaseState>)> = tx.list(LOOKING, query).await?;
+    for (kind, at, id, revision, case, state) in rows {
+        let case = case.zip(state);
         match kind {
             0 | 1 => {
                 let owners = if kind == 0 { &keys.owners } else { &identities.owners };
                 let Some(&owner) = owners.get(at) else { continue };
-                let case = match case {
-                    Some(case) => Some((case, state()?)),
-                    None => None,
-                };
                 found.known.push((owner, Known { by_key: kind == 0, id, revision, case }));
             }
             2 => {
-                if let (Some(&name), Some(case)) = (threads.names.get(at), case) {
-                    found.threads.push((name.to_owned(), case, state()?));
+                if let (Some(&name), Some((case, state))) = (threads.names.get(at), case) {
+                    found.threads.push((name.to_owned(), case, state));
                 }
             }
             _ => found.own.extend(marks.owners.get(at)),

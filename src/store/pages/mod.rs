@@ -70,14 +70,15 @@ async fn commit(
             commit.items.iter().map(move |item| decide::Entry { page, item, generation: commit.generation })
         })
         .collect();
-    let fresh = look::fresh(tx, account.id, &entries).await?;
-    let mut unseen: Vec<&decide::Entry<'_>> = Vec::with_capacity(fresh.len());
-    let mut next = fresh.into_iter().peekable();
-    for (position, entry) in entries.iter().enumerate() {
-        if next.next_if_eq(&position).is_some() {
-            unseen.push(entry);
-        } else if let Some(report) = reports.get_mut(entry.page) {
+    for entry in &entries {
+        if let Some(report) = reports.get_mut(entry.page) {
             report.seen_items += 1;
+        }
+    }
+    let unseen = look::fresh(tx, account.id, &entries).await?;
+    for unseen in &unseen {
+        if let Some(report) = reports.get_mut(unseen.entry.page) {
+            report.seen_items -= 1;
         }
     }
     if unseen.is_empty() {

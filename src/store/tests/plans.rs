@@ -42,7 +42,7 @@ fn hot_statements_go_by_index() {
         ("newest", ingest::NEWEST),
         ("admit", ingest::ADMIT),
         ("claim", leases::CLAIM),
-        ("claimed", leases::CLAIMED),
+        ("ready", leases::READY),
         ("renew", leases::RENEW),
         ("case items", leases::CASE_ITEMS),
         ("give back", leases::GIVE_BACK),
@@ -108,6 +108,6 @@ fn counts_and_lists_walk_the_index_of_their_state() {
 
 #[test]
 fn claims_come_in_index_order() {
-    let lines = plan(&database(), leases::CLAIM);
+    let lines = plan(&database(), leases::READY);
     assert!(lines.iter().any(|line| line.contains("cases_ready (engine=?)")), "{lines:?}");
 }

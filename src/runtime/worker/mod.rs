@@ -1,6 +1,7 @@
 //! The worker runtime: claims queued cases for engines with a free place, runs them as jobs, records what they came
 //! to. A case is leased; the lease is extended while its job lives and fences every write.
 
+mod engine_state;
 mod job;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use self::engine_state::EngineStates;
 use super::jobs::{Ended, Jobs};
 use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::engine::ExecutionEngine;
@@ -21,7 +23,7 @@ use crate::model::run::RunLimits;
 use crate::model::time::Clock;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
-use crate::supervise::{Cycle, Group, Next, Pass, crash};
+use crate::supervise::{Board, Cycle, Group, Next, Pass, crash};
 use crate::unit::plan::{EngineUnit, Plan};
 
 /// An engine with its unit.
@@ -61,6 +63,8 @@ pub struct WorkerParts {
     pub scratch: PathBuf,
     /// Masks what engines print.
     pub scrubber: Scrubber,
+    /// Where each engine's last runs are shown.
+    pub board: Board<RuntimeRecord>,
     /// Now.
     pub clock: Clock,
     /// The plan generation.
@@ -71,6 +75,7 @@ pub struct WorkerParts {
 struct Shared {
     parts: WorkerParts,
     router: Router,
+    engines: EngineStates,
     cancel: CancellationToken,
 }
 
@@ -100,7 +105,8 @@ impl WorkerRuntime {
     #[must_use]
     pub fn new(parts: WorkerParts) -> Self {
         let router = Router::new(&parts.plan);
-        let shared = Shared { parts, router, cancel: CancellationToken::new() };
+        let engines = EngineStates::new(parts.board.clone());
+        let shared = Shared { parts, router, engines, cancel: CancellationToken::new() };
         Self { shared: Arc::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0) }
     }
 
@@ -126,7 +132,7 @@ impl WorkerRuntime {
         };
         let fresh = summary.drafts > 0;
         let record = RuntimeRecord { summary: RuntimeSummary::Worker(summary), errors };
-        Pass { record, fault, next, fresh }
+        Pass { record, fault, next, fresh, tried: true }
     }
 
     async fn start(&self, summary: &mut WorkerSummary) -> Result<Next, StoreError> {

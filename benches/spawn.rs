@@ -1,5 +1,9 @@
 //! `engine/spawn`: one child from start to swept tree, against a plain spawn with three pipes in the same run.
-#![expect(clippy::unwrap_used, reason = "a bench ends at the first fault")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench ends at the first fault and prints its figures"
+)]
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

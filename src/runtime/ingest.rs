@@ -7,12 +7,11 @@ use futures_util::future::BoxFuture;
 
 use super::{RuntimeRecord, store_fault, well};
 use crate::catalog::CATALOG;
-use crate::engine::router::{RouteFacts, Router, Routing};
+use crate::engine::router::{FELL_BACK, RouteFacts, Router, Routing};
 use crate::model::cycle::{IngestSummary, RuntimeSummary};
 use crate::model::ids::CaseId;
-use crate::model::item::{Disposition, ReplyWay};
+use crate::model::item::{AUTO_REPLY_SUSPECTED, Disposition, ReplyWay};
 use crate::model::limits;
-use crate::platform::mail::map::AUTO_REPLY_SUSPECTED;
 use crate::store::{Admission, CaseFacts, Store, StoreError};
 use crate::supervise::{Cycle, Next, Pass};
 use crate::unit::plan::{Plan, Standing};
@@ -95,7 +94,12 @@ impl IngestRuntime {
             size_bytes: item.body.len() as u64,
         });
         match routing {
-            Routing::To { route, engine, priority, why } => Admission::Queue { route, engine, priority, why },
+            Routing::To { route, engine, priority, why } => {
+                let instead = why
+                    .starts_with(FELL_BACK)
+                    .then(|| why.split("; ").next().unwrap_or(FELL_BACK).to_owned());
+                Admission::Queue { route, engine, priority, instead, why }
+            }
             Routing::Nowhere { .. } if mute => {
                 let reason = "recorded: no route takes it, and its platform takes no replies".to_owned();
                 Admission::Dismiss { reason }

@@ -28,6 +28,9 @@ const CONFIRM_FIRST: Duration = Duration::from_secs(5);
 /// Between two questions.
 const CONFIRM: Backoff = Backoff { first: Duration::from_secs(20), max: Duration::from_secs(120) };
 
+/// After the journal could not be written: the disk may be full, and a send without a journal is none.
+const STALL: Duration = Duration::from_secs(5);
+
 /// Credentials refused at sending: looked at again after this.
 const AUTH_WAIT: Duration = Duration::from_secs(600);
 
@@ -96,7 +99,9 @@ impl OutboundRuntime {
     async fn pass(&self) -> Pass<RuntimeRecord> {
         let started = self.start_due().await;
         let (summary, errors) = self.collect();
+        let stalled = errors.iter().any(|error| error.unit == Self::UNIT);
         let (fault, next) = match started {
+            Ok(_) if stalled => (None, Next::At(self.parts.clock.now().plus(STALL))),
             Ok(next) => (None, next),
             Err(error) => (Some(store_fault("look for due actions", &error)), Next::WhenWoken),
         };

@@ -108,7 +108,7 @@ impl ReviewRuntime {
                     }
                 }
             }
-            store.next_due(Due::Parked).await
+            store.next_due(Due::Drafts).await
         }
         .await;
         let (fault, next) = match result {

@@ -161,7 +161,8 @@ impl SyncLoop {
                 summary.notes.push(self.scrubber.scrub(&line).into_owned());
             }
             if !page.more {
-                let wait = page.not_before.unwrap_or(self.unit.schedule.every);
+                // The larger wins: a source that allows more is not asked more often than the unit says.
+                let wait = page.not_before.unwrap_or_default().max(self.unit.schedule.every);
                 return Ok(Next::At(self.clock.now().plus(wait)));
             }
         }

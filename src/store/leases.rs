@@ -14,7 +14,7 @@ use crate::model::time::Timestamp;
 
 /// Claim order is index order.
 pub(super) const CLAIM: &str = "UPDATE cases SET state = 'running', attempts = attempts + 1, token = token + 1, \
-     lease_until = ?3, changed_at = ?4, news = 0, reason = NULL, until = NULL \
+     lease_until = ?3, changed_at = ?4, news = 0, until = NULL \
      WHERE id IN (SELECT id FROM cases WHERE state = 'queued' AND engine = ?1 ORDER BY priority DESC, id LIMIT ?2) \
      RETURNING id, token, attempts, priority";
 

@@ -13,9 +13,10 @@ pub(super) const WAKE: &str = "UPDATE cases SET state = 'new', reason = NULL, un
 pub(super) const CLOSE: &str = "UPDATE cases SET state = 'closed', changed_at = ?1 \
      WHERE id IN (SELECT id FROM cases WHERE state = 'sent' AND changed_at < ?3 ORDER BY changed_at LIMIT ?2) RETURNING id";
 
-pub(super) const NEXT_PARKED: &str = "SELECT min(at) FROM ( \
-     SELECT min(until) AS at FROM cases WHERE state = 'parked' \
-     UNION ALL SELECT min(deferred_until) FROM drafts WHERE state = 'open' AND deferred_until > ?1)";
+pub(super) const NEXT_PARKED: &str = "SELECT min(until) FROM cases WHERE state = 'parked'";
+
+pub(super) const NEXT_DRAFT: &str =
+    "SELECT min(deferred_until) FROM drafts WHERE state = 'open' AND deferred_until > ?1";
 
 pub(super) const NEXT_ACTION: &str = "SELECT min(at) FROM ( \
      SELECT min(not_before) AS at FROM actions WHERE state = 'approved' \
@@ -42,7 +43,8 @@ impl Store {
     /// The earliest moment at which something becomes due by time alone.
     pub async fn next_due(&self, what: Due) -> Result<Option<Timestamp>> {
         let query = match what {
-            Due::Parked => sqlx::query(NEXT_PARKED).bind(self.now().0),
+            Due::Parked => sqlx::query(NEXT_PARKED),
+            Due::Drafts => sqlx::query(NEXT_DRAFT).bind(self.now().0),
             Due::Actions => sqlx::query(NEXT_ACTION),
             Due::Leases => sqlx::query(NEXT_LEASE),
         };

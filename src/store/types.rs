@@ -85,6 +85,8 @@ pub enum Admission {
         engine: String,
         /// Higher first.
         priority: i64,
+        /// Why it is not the route's first engine: "fell back from claude: disabled"; said in the draft.
+        instead: Option<String>,
         /// "route mail-draft: connector matches…", for the journal.
         why: String,
     },
@@ -232,8 +234,10 @@ pub struct CaseRecord {
 /// What becomes due by time alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// Parked cases and deferred drafts.
+    /// Parked cases.
     Parked,
+    /// Deferred drafts.
+    Drafts,
     /// Approved and uncertain actions.
     Actions,
     /// Leases that run out.

@@ -20,6 +20,9 @@ use super::restart;
 /// Wake-ups that come in a burst are taken together: a cycle runs at most once in this span by wake-up alone.
 const WAKE_GAP: Duration = Duration::from_millis(1);
 
+/// A due time that a pass could do nothing about must not make it spin.
+const TIMER_GAP: Duration = Duration::from_millis(10);
+
 /// Repeats one cycle.
 pub struct Driver<C: Cycle> {
     cycle: Arc<C>,
@@ -65,7 +68,7 @@ impl<C: Cycle> Driver<C> {
         let due = async {
             match next {
                 Next::Now => {}
-                Next::At(at) => tokio::time::sleep(at.since(self.clock.now())).await,
+                Next::At(at) => tokio::time::sleep(at.since(self.clock.now()).max(TIMER_GAP)).await,
                 Next::WhenWoken => std::future::pending().await,
             }
         };

@@ -25,3 +25,4 @@ mod status_truth;
 mod submission;
 mod support;
 mod units;
+mod way;

@@ -111,9 +111,12 @@ async fn one(
         let view: ReviewView = backend.get(&format!("/v1/reviews/{draft}")).await?;
         let shown = card(&view, context.clock.now(), context.width(), paint);
         writeln!(context.out, "\n{shown}")?;
-        let keys = "[a]pprove  [e]dit  [r]eject  reject and [t]ry again  [d]efer a day  [s]kip  [q]uit:";
-        let Some(answer) = console.ask(keys, context.out)? else { return Ok(Step::Stop) };
+        let approve = if view.draft.stale { "[approve anyway]" } else { "[a]pprove" };
+        let keys =
+            format!("{approve}  [e]dit  [r]eject  reject and [t]ry again  [d]efer a day  [s]kip  [q]uit:");
+        let Some(answer) = console.ask(&keys, context.out)? else { return Ok(Step::Stop) };
         let outcome = match answer.as_str() {
+            "approve anyway" => approve_one(backend, &view, true).await.map(|text| (text, Some(1))),
             "a" | "approve" => approve_one(backend, &view, false).await.map(|text| (text, Some(1))),
             "e" | "edit" => edit::edit(backend, context, &view, None).await.map(|text| (text, None)),
             "r" | "reject" => {

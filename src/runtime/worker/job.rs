@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{JobEnd, Shared, WorkerEngine, job_error};
 use crate::engine::after::{After, Situation, after};
+use crate::engine::router::FELL_BACK;
 use crate::model::case::Lease;
 use crate::model::class::chain;
 use crate::model::draft::Envelope;
@@ -182,7 +183,7 @@ fn envelope(items: &[Item]) -> Option<Envelope> {
 /// "local", or "local, because claude failed (network)".
 fn made_by(engine: &WorkerEngine, lease: &Lease) -> String {
     match lease.case.reason.as_deref() {
-        Some(why) if why.starts_with("fell back") => format!("{} ({why})", engine.unit.name),
+        Some(why) if why.starts_with(FELL_BACK) => format!("{} ({why})", engine.unit.name),
         _ => engine.unit.name.clone(),
     }
 }
@@ -224,7 +225,7 @@ async fn failure_end(
     }
     let next = match (decision.next, fallback) {
         (After::FallBack, Some(next)) => {
-            let reason = format!("fell back from {}: {word}", engine.unit.name);
+            let reason = format!("{FELL_BACK} {}: {word}", engine.unit.name);
             AfterFailure::Requeue { engine: next, reason }
         }
         (After::RetryAt(until), _) => AfterFailure::Park {

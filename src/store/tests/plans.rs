@@ -61,6 +61,7 @@ fn hot_statements_go_by_index() {
         ("wake", pending::WAKE),
         ("close", pending::CLOSE),
         ("next parked", pending::NEXT_PARKED),
+        ("next draft", pending::NEXT_DRAFT),
         ("next action", pending::NEXT_ACTION),
         ("next lease", pending::NEXT_LEASE),
         ("expired", recovery::EXPIRED),

@@ -20,8 +20,13 @@ async fn one_item_to_its_draft() {
 async fn claims_by_priority_then_age() {
     let bench = Bench::new().await;
     bench.read(["a", "b", "c"].map(item).to_vec()).await;
-    let to =
-        |priority| Admission::Queue { route: "r".into(), engine: "e".into(), priority, why: String::new() };
+    let to = |priority| Admission::Queue {
+        route: "r".into(),
+        engine: "e".into(),
+        priority,
+        instead: None,
+        why: String::new(),
+    };
     let admissions = vec![(CaseId(1), to(0)), (CaseId(2), to(5)), (CaseId(3), to(0))];
     bench.store.admit(admissions).await.unwrap();
     let leases = bench.store.claim("e", 10, LEASE).await.unwrap();

@@ -42,7 +42,7 @@ const MATCH: &[KeySpec] = &[
 
 /// The unit of the plan, from checked values; `active` tells whether an engine takes part.
 pub(crate) fn build(typed: &Typed, active: impl Fn(&str) -> bool) -> RouteUnit {
-    let own = typed.settings("route");
+    let (own, cases) = (typed.settings("route"), typed.settings("match"));
     RouteUnit {
         name: typed.name.name.clone(),
         description: typed.description(),
@@ -51,18 +51,12 @@ pub(crate) fn build(typed: &Typed, active: impl Fn(&str) -> bool) -> RouteUnit {
         on: own.list("on").to_vec(),
         prompt: own.text("prompt").unwrap_or_default().to_owned(),
         private: own.flag("private"),
-        matches: matches(typed),
-    }
-}
-
-/// The conditions, from checked values.
-pub(crate) fn matches(typed: &Typed) -> RouteMatch {
-    let own = typed.settings("match");
-    RouteMatch {
-        connector: own.list("connector").to_vec(),
-        kind: own.list("kind").to_vec(),
-        labels: own.list("labels").to_vec(),
-        author: own.list("author").to_vec(),
-        size_max: own.size("size_max"),
+        matches: RouteMatch {
+            connector: cases.list("connector").to_vec(),
+            kind: cases.list("kind").to_vec(),
+            labels: cases.list("labels").to_vec(),
+            author: cases.list("author").to_vec(),
+            size_max: cases.size("size_max"),
+        },
     }
 }

@@ -204,7 +204,9 @@ impl Screen {
                 (None, Some(due)) => format!("overdue by {}", self.span(due)),
                 (None, None) => "overdue".to_owned(),
             }),
-            Health::Retrying | Health::Failing | Health::Waiting => parts.extend(self.failures(unit)),
+            // The word for health says what: "failing   3 times in a row for 12m".
+            Health::Retrying | Health::Failing => parts.extend(self.failures(unit)),
+            Health::Waiting => parts.push("the far side asked to wait".to_owned()),
             Health::Ok => parts.extend(unit.last_try.map(|at| format!("{} {}", verb(unit), self.ago(at)))),
             Health::Stopped => {}
         }
@@ -212,7 +214,11 @@ impl Screen {
         if let Some(due) =
             unit.next_due.filter(|_| !matches!(health, Health::Off | Health::Broken | Health::Late))
         {
-            parts.push(self.due(due, if unit.failures_in_a_row > 0 { "next try" } else { "next" }));
+            parts.push(match (kind(unit), unit.failures_in_a_row) {
+                ("engine", _) => format!("takes no case for {}", short_span(due.since(self.now))),
+                (_, 0) => self.due(due, "next"),
+                _ => self.due(due, "next try"),
+            });
         }
         if matches!(health, Health::Retrying | Health::Failing | Health::Waiting | Health::Late) {
             parts.extend(unit.reason.clone());
@@ -222,7 +228,7 @@ impl Screen {
             });
         }
         if is_polled && let Some(at) = unit.last_new_item {
-            parts.push(format!("last new item {}", self.ago(at)));
+            parts.push(format!("new item {}", self.ago(at)));
         } else if is_polled && health == Health::Ok {
             parts.push("no new item yet".to_owned());
         }
@@ -239,11 +245,11 @@ impl Screen {
         let at = unit.last_error.as_ref()?.at;
         match (unit.failures_in_a_row, at, unit.since) {
             (0, ..) => None,
-            (1, Some(at), _) => Some(format!("failed once, {}", self.ago(at))),
-            (1, None, _) => Some("failed".to_owned()),
+            (1, Some(at), _) => Some(format!("once, {}", self.ago(at))),
+            (1, None, _) => None,
             (more, _, since) => {
                 let since = since.map(|since| format!(" for {}", self.span(since))).unwrap_or_default();
-                Some(format!("failed {} in a row{since}", times(more)))
+                Some(format!("{} in a row{since}", times(more)))
             }
         }
     }

@@ -83,7 +83,7 @@ fn a_house_in_order() {
     insta::assert_snapshot!(render(&view, false, 120), @r"
     workagent 0.1.0, up 3h, live (process 4711, generation 7)
 
-    ● inbox.connector  ok        polled 48s ago, next in 12s, last new item 5h ago
+    ● inbox.connector  ok        polled 48s ago, next in 12s, new item 5h ago
     ○ news.connector   off       [install] enabled = false
         /home/me/.config/workagent/units/news.connector.toml:8:1
 
@@ -130,16 +130,14 @@ fn a_house_in_trouble() {
     ! paused, no engine runs and nothing is sent: workagent resume
     ! 2 errors in unit files for 12m: workagent validate
 
-    ▲ down.connector     retrying  failed 2 times in a row for 3h, next try in 12s, last success 12m
-                                   ago, last new item 5h ago
+    ▲ down.connector     retrying  2 times in a row for 3h, next try in 12s, last success 12m ago
         network: fetch the feed: connect to 127.0.0.1:9: connection refused
-    × mail.connector     failing   failed once, 2s ago, next try in 12s, last success 12m ago, last new
-                                   item 5h ago
+    × mail.connector     failing   once, 2s ago, next try in 12s, last success 12m ago
         auth: log in to imap.example.org as me: NO [AUTHENTICATIONFAILED]
-    ▲ stuck.connector    late      overdue by 35h, last success 35h ago, last new item 5h ago
+    ▲ stuck.connector    late      overdue by 35h, last success 35h ago
     × typo.connector     broken    unknown key `poll_intervall`
         units/typo.connector.toml:3:1
-    × looping.connector  failing   failed 4 times in a row for 3h, next try in 12s, never succeeded
+    × looping.connector  failing   4 times in a row for 3h, next try in 12s, never succeeded
         bug: a fault of workagent
         connection test failed just now: no route
         its loop was begun again 918 times after a fault of workagent itself
@@ -188,7 +186,7 @@ fn without_a_daemon_the_first_line_says_so() {
     the daemon is not running: start it with `workagent run`
     below is what unit files and record say by themselves
 
-    ○ inbox.connector  stopped   last new item 5m ago
+    ○ inbox.connector  stopped   new item 5m ago
 
     cases   none
     outbox  none
@@ -201,8 +199,8 @@ fn one_unit_closely() {
     let unit = UnitView { description: "my mailbox".to_owned(), ..failed("a.connector", 3, "network", "no") };
     let view = view(vec![unit]);
     insta::assert_snapshot!(Screen::new(NOW, false, 80).closely(&view), @r"
-    × a.connector  failing   failed 3 times in a row for 3h, next try in 12s, last
-                             success 12m ago, last new item 5h ago
+    × a.connector  failing   3 times in a row for 3h, next try in 12s, last success
+                             12m ago
         network: no
         my mailbox
         so for 3h

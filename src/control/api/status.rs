@@ -78,7 +78,6 @@ fn known_items(known: u64, before: u64) -> Option<String> {
 /// the failure.
 fn rests(shown: &mut UnitView, until: Timestamp, why: &str) {
     shown.next_due = Some(until);
-    shown.reason = Some("takes no case meanwhile".to_owned());
     if shown.last_error.is_none() {
         let (class, message) = why.split_once(": ").unwrap_or(("", why));
         shown.failures_in_a_row = shown.failures_in_a_row.max(1);

@@ -124,13 +124,13 @@ mod tests {
             for (name, field) in &mut echo {
                 match name.as_str() {
                     "key" | "revision" | "kind" | "title" | "url" | "body" => {
-                        *field = json!(format!("x {SECRET}"))
+                        *field = json!(format!("x {SECRET}"));
                     }
                     "identities" | "threads" | "labels" | "warnings" => *field = json!([SECRET]),
                     "author" => *field = json!({ "name": SECRET, "address": SECRET }),
                     "hidden" => *field = json!([{ "why": "w", "text": SECRET }]),
                     "attachments" => {
-                        *field = json!([{ "name": SECRET, "media_type": SECRET, "size_bytes": 1 }])
+                        *field = json!([{ "name": SECRET, "media_type": SECRET, "size_bytes": 1 }]);
                     }
                     "reply" => *field = json!({ "nowhere": { "reason": SECRET } }),
                     "disposition" => *field = json!({ "quarantined": { "reason": SECRET } }),

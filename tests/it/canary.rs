@@ -45,11 +45,11 @@ static PIECES: LazyLock<HashMap<[u8; 8], &'static str>> = LazyLock::new(|| {
     let mut pieces = HashMap::new();
     for canary in canaries() {
         let mut forms = vec![canary.as_bytes().to_vec()];
-        for lead in 0..3 {
-            let digits = STANDARD_NO_PAD.encode([&b"xx"[..lead], canary.as_bytes()].concat()).into_bytes();
+        for lead in ["", "x", "xx"] {
+            let digits = STANDARD_NO_PAD.encode(format!("{lead}{canary}")).into_bytes();
             // Digits at the seams share bits with the neighbours.
-            let end = (lead + canary.len()) * 8 / 6;
-            forms.push(digits[(lead * 8).div_ceil(6)..end].to_vec());
+            let (start, end) = ((lead.len() * 8).div_ceil(6), (lead.len() + canary.len()) * 8 / 6);
+            forms.push(digits.into_iter().take(end).skip(start).collect());
         }
         for form in forms {
             pieces.extend(form.windows(8).map(|piece| (piece.try_into().unwrap(), canary)));

@@ -136,7 +136,7 @@ impl House {
             while let Ok(length) = stderr.read(&mut buffer)
                 && length > 0
             {
-                into.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..length]);
+                into.lock().unwrap_or_else(PoisonError::into_inner).extend(buffer.iter().take(length));
             }
         });
         let mut daemon = Daemon { child, log, reader: Some(reader) };

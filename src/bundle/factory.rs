@@ -20,7 +20,7 @@ use crate::runtime::pending::PendingRuntime;
 use crate::runtime::review::{DeskRule, ReviewDesk, ReviewRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{WorkerEngine, WorkerParts, WorkerRuntime};
-use crate::supervise::{Board, UnitState};
+use crate::supervise::{Board, Cycle, UnitState};
 use crate::unit::plan::{ConnectorUnit, EngineUnit, Off, OffState, Plan, Standing};
 
 /// Everything built from one plan, not yet started.
@@ -112,6 +112,7 @@ impl DaemonRuntimeBundle {
             slots: daemon.workers,
             scratch: state_dir.join("runs"),
             scrubber: scrubber.clone(),
+            board: board.clone(),
             clock: clock.clone(),
             generation,
         });
@@ -150,6 +151,10 @@ impl DaemonRuntimeBundle {
         };
         for disabled in no_ops(&app) {
             enter(&board, disabled, &clock);
+        }
+        // Their drivers enter them again when they start.
+        for unit in takes_part(&app) {
+            board.enter(unit, UnitState::Activating, None, clock.now());
         }
         enter_routes(&board, &plan, &clock);
         Self { plan, generation, app: Arc::new(app), desk, board, clock }
@@ -221,6 +226,20 @@ fn no_ops(app: &AppRuntime) -> Vec<&DisabledRuntime> {
     found.extend(app.pending.off());
     found.extend([&app.scheduler, &app.onboarding]);
     found
+}
+
+fn takes_part(app: &AppRuntime) -> Vec<&str> {
+    let mut found: Vec<&str> = app.sync.iter().filter_map(unit_of).collect();
+    found.extend(unit_of(&app.ingest));
+    found.extend(unit_of(&app.worker));
+    found.extend(unit_of(&app.review));
+    found.extend(unit_of(&app.outbound));
+    found.extend(unit_of(&app.pending));
+    found
+}
+
+fn unit_of<C: Cycle>(slot: &Slot<C>) -> Option<&str> {
+    slot.on().map(|cycle| cycle.unit())
 }
 
 fn enter(board: &Board<RuntimeRecord>, disabled: &DisabledRuntime, clock: &Clock) {

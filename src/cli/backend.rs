@@ -13,6 +13,7 @@ use crate::control::wire::Hello;
 use crate::daemon::assembly::{self, Assembly, AssemblyError};
 use crate::daemon::exit;
 use crate::daemon::lock::{InstanceLock, LockError};
+use crate::daemon::paths::Paths;
 use crate::secret::scrub::Scrubber;
 use crate::store::StoreError;
 
@@ -31,22 +32,27 @@ impl Backend {
     /// The socket is there but cannot be used, or the state cannot be opened.
     pub async fn connect(context: &Context<'_>) -> Result<Self, CliError> {
         let paths = context.paths()?;
-        let client = Client::new(InstanceLock::socket(&paths));
-        match client.get::<Hello>("/v1/hello").await {
-            Ok(_) => return Ok(Self::Daemon(client)),
-            Err(ClientError::NotRunning { .. }) => {}
-            Err(error) => return Err(client_error(error)),
+        if let Some(client) = running(&paths).await? {
+            return Ok(Self::Daemon(client));
         }
         let state = paths.state.clone();
         let compiled = assembly::compile_units(&context.search(), &context.environment, state);
         let options = assembly::Options {
             environment: context.environment.clone(),
-            paths,
+            paths: paths.clone(),
             compiled,
             clock: context.clock.clone(),
             scrubber: Scrubber::default(),
         };
-        let assembly = Assembly::open(options).await.map_err(assembly_error)?;
+        let assembly = match Assembly::open(options).await {
+            Ok(assembly) => assembly,
+            // One started meanwhile.
+            Err(error @ AssemblyError::Lock(LockError::Held { .. })) => {
+                let client = running(&paths).await?.ok_or_else(|| assembly_error(error))?;
+                return Ok(Self::Daemon(client));
+            }
+            Err(error) => return Err(assembly_error(error)),
+        };
         let router: Router = api::router(assembly.api_state());
         let client = Client::in_process(router, assembly.scrubber.clone());
         Ok(Self::Here(client, Box::new(assembly)))
@@ -83,6 +89,16 @@ impl Backend {
         if let Self::Here(_, assembly) = self {
             assembly.store.close().await;
         }
+    }
+}
+
+/// The way to a daemon that listens, if one does.
+async fn running(paths: &Paths) -> Result<Option<Client>, CliError> {
+    let client = Client::new(InstanceLock::socket(paths));
+    match client.get::<Hello>("/v1/hello").await {
+        Ok(_) => Ok(Some(client)),
+        Err(ClientError::NotRunning { .. }) => Ok(None),
+        Err(error) => Err(client_error(error)),
     }
 }
 

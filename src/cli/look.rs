@@ -28,7 +28,8 @@ impl<T: Display> Display for Painted<T> {
 }
 
 impl Paint {
-    fn with<T: Display>(self, code: &'static str, text: T) -> Painted<T> {
+    /// Any SGR code.
+    pub fn with<T: Display>(self, code: &'static str, text: T) -> Painted<T> {
         Painted { text, code: self.colour.then_some(code) }
     }
 

@@ -26,7 +26,7 @@ use crate::runtime::review::ReviewDesk;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Store, StoreError};
 use crate::supervise::Board;
-use crate::unit::plan::Plan;
+use crate::unit::plan::{Plan, Standing};
 
 /// What the handlers work with.
 pub struct ApiState {
@@ -103,6 +103,15 @@ async fn resume(State(state): Shared) -> Reply<()> {
 }
 
 async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
+    if let Some(engine) = unit.strip_suffix(".engine")
+        && state.daemon
+        && matches!(state.plan.engines.get(engine), Some(Standing::Active(_)))
+    {
+        // An engine runs when a case is there for it; what it can be spared is the rest of its cool-down.
+        state.store.set_cooldown(engine, state.clock.now(), "ended by hand").await?;
+        state.store.wakeups().worker.notify_one();
+        return Ok(Json(()));
+    }
     match state.kicks.get(&unit) {
         Some(kick) => {
             kick.notify_one();

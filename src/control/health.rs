@@ -25,16 +25,20 @@ pub enum Health {
     Ok,
     /// Meant to do nothing.
     Off,
-    /// Did not have its first try yet.
+    /// Its first try is not over yet.
     Starting,
+    /// The far side asked to wait.
+    Waiting,
     /// Failed a few times after it had worked; tries again by itself.
     Retrying,
     /// Missed several due times.
     Late,
     /// Fails again and again, or waits for the user.
     Failing,
-    /// Does not run although it should.
+    /// Cannot run as it is written, or was left alone after too many faults.
     Broken,
+    /// Meant to run; there is no daemon.
+    Stopped,
 }
 
 impl Health {
@@ -45,24 +49,32 @@ impl Health {
             Self::Ok => "ok",
             Self::Off => "off",
             Self::Starting => "starting",
+            Self::Waiting => "waiting",
             Self::Retrying => "retrying",
             Self::Late => "late",
             Self::Failing => "failing",
             Self::Broken => "broken",
+            Self::Stopped => "stopped",
         }
     }
 
     /// Nobody has to do anything.
     #[must_use]
     pub fn is_well(self) -> bool {
-        matches!(self, Self::Ok | Self::Off | Self::Starting | Self::Retrying)
+        matches!(self, Self::Ok | Self::Off | Self::Starting | Self::Waiting | Self::Retrying)
     }
 }
 
 impl UnitView {
-    /// How it is at `now`.
+    /// How it is: as whoever sent it judged, else as it looks at `now`.
     #[must_use]
     pub fn health(&self, now: Timestamp) -> Health {
+        self.health.unwrap_or_else(|| self.judged(now))
+    }
+
+    /// How it looks at `now`.
+    #[must_use]
+    pub fn judged(&self, now: Timestamp) -> Health {
         if !self.enabled || self.load == LoadState::Masked {
             return Health::Off;
         }
@@ -71,21 +83,27 @@ impl UnitView {
         {
             return Health::Broken;
         }
+        // A try that does not come to an end is no better than one that is never made.
+        if self.running_since.is_some_and(|since| since.plus(LATE_AFTER_DEFAULT) < now)
+            && self.every.is_some()
+        {
+            return Health::Late;
+        }
         if self.failures_in_a_row > 0 {
             let class = self.last_error.as_ref().map(|error| error.class.as_str());
-            // The far side asked to wait: that is how it should be.
-            if class == Some("rate-limit") {
-                return Health::Ok;
+            // That is how it should be.
+            if matches!(class, Some("rate-limit" | "rate-limited" | "usage-limit")) {
+                return Health::Waiting;
             }
-            let needs_a_person = matches!(class, Some("auth" | "config" | "permanent" | "bug"));
+            let needs_a_person = matches!(class, Some("auth" | "billing" | "config" | "permanent" | "bug"));
             let weather = self.last_success.is_some() && self.failures_in_a_row <= FAILURES_OF_WEATHER;
             return if weather && !needs_a_person { Health::Retrying } else { Health::Failing };
         }
         let grace = self.every.map_or(LATE_AFTER_DEFAULT, |every| (every * 2).max(LATE_AFTER_MIN));
-        if self.next_due.is_some_and(|due| due.plus(grace) < now) {
+        if self.running_since.is_none() && self.next_due.is_some_and(|due| due.plus(grace) < now) {
             return Health::Late;
         }
-        if self.every.is_some() && self.last_try.is_none() {
+        if self.active == ActiveState::Activating || self.every.is_some() && self.last_try.is_none() {
             return Health::Starting;
         }
         Health::Ok
@@ -93,10 +111,10 @@ impl UnitView {
 }
 
 impl StatusView {
-    /// Everything enabled is well and all unit files are good.
+    /// A daemon runs, everything enabled is well and all unit files are good.
     #[must_use]
     pub fn is_well(&self) -> bool {
-        self.findings == 0 && self.units.iter().all(|unit| unit.health(self.now).is_well())
+        self.running && self.findings == 0 && self.units.iter().all(|unit| unit.health(self.now).is_well())
     }
 }
 
@@ -125,7 +143,8 @@ mod tests {
 
     fn failing(unit: &mut UnitView, times: u32, class: &str) {
         unit.failures_in_a_row = times;
-        unit.last_error = Some(ErrorView { at: NOW, class: class.to_owned(), message: "no".to_owned() });
+        unit.last_error =
+            Some(ErrorView { at: Some(NOW), class: class.to_owned(), message: "no".to_owned() });
     }
 
     #[test]
@@ -142,6 +161,8 @@ mod tests {
             unit.next_due = ago(301);
             unit.every = None;
         });
+        check(Health::Late, |unit| (unit.running_since, unit.next_due) = (ago(301), ago(301)));
+        check(Health::Ok, |unit| (unit.running_since, unit.next_due) = (ago(299), ago(299)));
     }
 
     #[test]
@@ -159,7 +180,9 @@ mod tests {
         check(Health::Retrying, |unit| failing(unit, 2, "network"));
         check(Health::Failing, |unit| failing(unit, 3, "network"));
         check(Health::Failing, |unit| failing(unit, 1, "auth"));
-        check(Health::Ok, |unit| failing(unit, 9, "rate-limit"));
+        check(Health::Waiting, |unit| failing(unit, 9, "rate-limit"));
+        check(Health::Waiting, |unit| failing(unit, 1, "usage-limit"));
+        check(Health::Failing, |unit| failing(unit, 1, "billing"));
         check(Health::Failing, |unit| {
             failing(unit, 1, "network");
             unit.last_success = None;

@@ -25,6 +25,8 @@ pub struct ControlListener {
     path: PathBuf,
     identity: Option<(u64, u64)>,
     slots: Arc<Semaphore>,
+    strangers: u64,
+    failures: u64,
 }
 
 impl ControlListener {
@@ -50,6 +52,8 @@ impl ControlListener {
             path: path.to_path_buf(),
             identity: identity(path),
             slots: Arc::new(Semaphore::new(CONTROL_CONNECTIONS_MAX)),
+            strangers: 0,
+            failures: 0,
         })
     }
 }
@@ -82,9 +86,20 @@ impl axum::serve::Listener for ControlListener {
             let slot = Arc::clone(&self.slots).acquire_owned().await.ok();
             match self.listener.accept().await {
                 Ok((stream, _)) if is_welcome(&stream) => return (Connection { stream, _slot: slot }, ()),
-                Ok(_) => tracing::warn!("a process of another user tried the control socket"),
+                // Anybody may knock as often as they like: a line at each doubling keeps the log small.
+                Ok(_) => {
+                    self.strangers += 1;
+                    if self.strangers.is_power_of_two() {
+                        let times = self.strangers;
+                        tracing::warn!(times, "a process of another user tried the control socket");
+                    }
+                }
                 Err(error) => {
-                    tracing::warn!(%error, "the control socket takes no connection");
+                    self.failures += 1;
+                    if self.failures.is_power_of_two() {
+                        let times = self.failures;
+                        tracing::warn!(%error, times, "the control socket takes no connection");
+                    }
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }

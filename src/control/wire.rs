@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::health::Health;
 use crate::model::draft::Draft;
 use crate::model::ids::ActionId;
 use crate::model::item::Item;
@@ -66,8 +67,12 @@ pub struct StatusView {
     pub api: u32,
     /// The daemon's version.
     pub version: String,
+    /// A daemon runs. If not, this is what unit files and record say by themselves.
+    #[serde(default)]
+    pub running: bool,
     /// The daemon's process.
-    pub pid: u32,
+    #[serde(default)]
+    pub pid: Option<u32>,
     /// The plan generation that runs.
     pub generation: i64,
     /// Whether sends are real.
@@ -75,7 +80,8 @@ pub struct StatusView {
     /// The global stop is on.
     pub paused: bool,
     /// Since when the daemon runs.
-    pub started_at: Timestamp,
+    #[serde(default)]
+    pub started_at: Option<Timestamp>,
     /// The moment this was written; ages count from here.
     pub now: Timestamp,
     /// Every unit, connectors first, then by name.
@@ -144,10 +150,17 @@ pub struct UnitView {
     /// Where the reason stands, `FILE:LINE:COLUMN`.
     #[serde(default)]
     pub place: Option<String>,
-    /// Since when its active state holds.
+    /// How it is, judged at [`StatusView::now`].
+    #[serde(default)]
+    pub health: Option<Health>,
+    /// Since when it is so: active, off, or failing.
     #[serde(default)]
     pub since: Option<Timestamp>,
-    /// Last try, however it ended. "Really polled", not a connection test.
+    /// A try is going on since.
+    #[serde(default)]
+    pub running_since: Option<Timestamp>,
+    /// Last try that came to an end, however it ended. "Really polled", not a connection test and not a look at
+    /// whether refused credentials were replaced.
     #[serde(default)]
     pub last_try: Option<Timestamp>,
     /// Last try that went well.
@@ -162,13 +175,13 @@ pub struct UnitView {
     /// When it is due next.
     #[serde(default)]
     pub next_due: Option<Timestamp>,
-    /// Its own pace, where it has one; what "late" is measured by.
-    #[serde(default)]
+    /// Its own pace, where it has one; what "late" is measured by. Travels as whole seconds.
+    #[serde(default, rename = "every_s", with = "seconds")]
     pub every: Option<Duration>,
     /// Tries in a row that failed.
     #[serde(default)]
     pub failures_in_a_row: u32,
-    /// Times its loop had to be started again.
+    /// Times its loop had to be begun again after a fault of workagent itself (a panic).
     #[serde(default)]
     pub restarts: u32,
     /// The last error, while it matters.
@@ -191,7 +204,9 @@ impl UnitView {
             enabled: true,
             reason: None,
             place: None,
+            health: None,
             since: None,
+            running_since: None,
             last_try: None,
             last_success: None,
             last_new_item: None,
@@ -203,6 +218,21 @@ impl UnitView {
             last_error: None,
             details: Vec::new(),
         }
+    }
+}
+
+/// A span as a whole number of seconds.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        span.map(|span| span.as_secs()).serialize(to)
+    }
+
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Duration::from_secs))
     }
 }
 
@@ -220,8 +250,9 @@ pub struct ProbeView {
 /// An error as shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorView {
-    /// When it came last.
-    pub at: Timestamp,
+    /// When it came last, where this daemon saw it.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
     /// `network`, `auth`, …
     pub class: String,
     /// The chain in one line, secrets masked.

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::UnixStream;
 
 use crate::bundle::{BundleDeps, DaemonRuntimeBundle};
 use crate::catalog::CATALOG;
@@ -92,11 +95,35 @@ fn sweep_runs(runs: &Path) {
     }
 }
 
+/// Longest wait for one who holds the lock and does not listen.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often it is tried meanwhile.
+const LOCK_EVERY: Duration = Duration::from_millis(25);
+
+/// Takes the lock; at once or not at all from a daemon that listens. Who holds it without listening is a command in
+/// passing (`workagent status` without a daemon), or a daemon that is starting or stopping.
+async fn lock_patiently(paths: &Paths, database: &Path, clock: &Clock) -> Result<InstanceLock, LockError> {
+    let tries = LOCK_PATIENCE.as_millis() / LOCK_EVERY.as_millis();
+    for _ in 0..tries {
+        match InstanceLock::acquire(paths, database, clock.now()) {
+            Err(LockError::Held { .. }) => {}
+            other => return other,
+        }
+        if UnixStream::connect(InstanceLock::socket(paths)).await.is_ok() {
+            break;
+        }
+        tokio::time::sleep(LOCK_EVERY).await;
+    }
+    InstanceLock::acquire(paths, database, clock.now())
+}
+
 impl Assembly {
     /// Takes the lock, opens the record, recovers, builds.
     ///
     /// # Errors
-    /// See [`AssemblyError`]. Nothing is changed when the lock is held by another instance.
+    /// See [`AssemblyError`]. Nothing is changed when the lock is held by another instance. A command that holds it in
+    /// passing, or a daemon on its way out, is waited for.
     pub async fn open(options: Options) -> Result<Self, AssemblyError> {
         let Options { environment, paths, compiled, clock, scrubber } = options;
         if let Some(off) = &compiled.daemon_off {
@@ -104,7 +131,7 @@ impl Assembly {
         }
         let daemon = Arc::clone(&compiled.plan.daemon);
         let database = daemon.store_path.clone().unwrap_or_else(|| paths.database());
-        let lock = InstanceLock::acquire(&paths, &database, clock.now())?;
+        let lock = lock_patiently(&paths, &database, &clock).await?;
         let (file, key) = (paths.secrets_file(), paths.secrets_key());
         let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
         let store =

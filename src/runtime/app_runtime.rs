@@ -95,7 +95,7 @@ impl AppRuntime {
             let Pass { record, fault, next, .. } = cycle.activate().await;
             let mut errors = record.errors;
             if let Some(fault) = &fault {
-                let word = fault.class.word();
+                let word = fault.word;
                 errors.push(cycle_error(cycle.unit(), word, &fault.message, &self.scrubber));
             }
             match &mut total {

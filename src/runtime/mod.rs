@@ -5,6 +5,7 @@ pub mod app_runtime;
 pub mod disabled;
 pub mod ingest;
 pub mod jobs;
+mod masked;
 pub mod outbound;
 pub mod pending;
 pub mod points;
@@ -37,12 +38,12 @@ impl RuntimeRecord {
 
 /// A pass's outcome with everything in order.
 fn well(summary: RuntimeSummary, next: Next, fresh: bool) -> Pass<RuntimeRecord> {
-    Pass { record: RuntimeRecord::clean(summary), fault: None, next, fresh }
+    Pass { record: RuntimeRecord::clean(summary), fault: None, next, fresh, tried: true }
 }
 
 /// A store error as a fault: the disk or a lock, tried again; nothing is lost.
 fn store_fault(doing: &str, error: &StoreError) -> Fault {
-    Fault { class: ErrorClass::NETWORK, message: format!("{doing}: {}", chain(error)) }
+    Fault::new(ErrorClass::NETWORK, format!("{doing}: {}", chain(error)))
 }
 
 /// An error for the record of a pass, secrets masked.

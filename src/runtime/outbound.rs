@@ -107,7 +107,7 @@ impl OutboundRuntime {
             Err(error) => (Some(store_fault("look for due actions", &error)), Next::WhenWoken),
         };
         let record = RuntimeRecord { summary: RuntimeSummary::Outbound(summary), errors };
-        Pass { record, fault, next, fresh: false }
+        Pass { record, fault, next, fresh: false, tried: true }
     }
 
     async fn start_due(&self) -> Result<Next, StoreError> {

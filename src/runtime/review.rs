@@ -117,7 +117,7 @@ impl ReviewRuntime {
             Err(error) => (Some(store_fault("look at the drafts", &error)), Next::WhenWoken),
         };
         let record = RuntimeRecord { summary: RuntimeSummary::Review(summary), errors };
-        Pass { record, fault, next, fresh: false }
+        Pass { record, fault, next, fresh: false, tried: true }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 
 use super::points::Point;
-use super::{RuntimeRecord, store_fault};
+use super::{RuntimeRecord, masked, store_fault};
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::cycle::{RuntimeSummary, SyncSummary};
 use crate::model::item::{Backlog, Cursor, PollRequest};
@@ -46,6 +46,19 @@ struct Refused {
     message: String,
 }
 
+/// How a pass ended early.
+struct Ended {
+    fault: Fault,
+    /// The far side was asked.
+    tried: bool,
+}
+
+impl From<Fault> for Ended {
+    fn from(fault: Fault) -> Self {
+        Self { fault, tried: true }
+    }
+}
+
 /// What a sync loop is made of.
 pub struct SyncParts {
     /// The unit.
@@ -81,13 +94,17 @@ impl SyncLoop {
         summary.notes.truncate(limits::ITEM_LIST_LEN_MAX);
         let record = RuntimeRecord::clean(RuntimeSummary::Sync(summary));
         match result {
-            Ok(next) => Pass { record, fault: None, next, fresh },
-            Err(fault) => Pass { record, fault: Some(fault), next: Next::WhenWoken, fresh },
+            Ok(next) => Pass { record, fault: None, next, fresh, tried: true },
+            Err(Ended { fault, tried }) => {
+                Pass { record, fault: Some(fault), next: Next::WhenWoken, fresh, tried }
+            }
         }
     }
 
-    async fn pages(&self, summary: &mut SyncSummary) -> Result<Next, Fault> {
-        self.hold_while_refused().await?;
+    async fn pages(&self, summary: &mut SyncSummary) -> Result<Next, Ended> {
+        if let Some(fault) = self.still_refused().await {
+            return Err(Ended { fault, tried: false });
+        }
         let identity = self.connector.identity();
         let known = self
             .store
@@ -112,12 +129,16 @@ impl SyncLoop {
                 now: self.clock.now(),
                 items_max: limits::PAGE_ITEMS_MAX,
             };
-            let page = match self.connector.poll(request).await {
+            let mut page = match self.connector.poll(request).await {
                 Ok(page) => page,
-                Err(error) => return Err(self.fault(&error).await),
+                Err(error) => return Err(self.fault(&error).await.into()),
             };
             Point::AfterPoll.pass();
             let keys: Vec<String> = page.items.iter().map(|item| item.key.clone()).collect();
+            if !masked::mask(&mut page, &self.scrubber) {
+                let why = "the position it gave holds a secret, which is not kept; nothing was taken over";
+                return Err(Fault::new(ErrorClass::Config, why).into());
+            }
             let commit = PageCommit {
                 connector: self.unit.name.clone(),
                 identity: identity.clone(),
@@ -150,16 +171,15 @@ impl SyncLoop {
         Ok(Next::Now)
     }
 
-    /// While refused credentials are the same, the far side is left alone.
-    async fn hold_while_refused(&self) -> Result<(), Fault> {
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(refused) = refused else { return Ok(()) };
+    /// While refused credentials are the same, the far side is left alone, and this is its last word.
+    async fn still_refused(&self) -> Option<Fault> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let same = refused.fingerprint == self.fingerprint().await;
         if same && self.clock.now().since(refused.at) < AUTH_RETRY {
-            return Err(Fault { class: ErrorClass::Auth, message: refused.message });
+            return Some(Fault::new(ErrorClass::Auth, refused.message));
         }
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        Ok(())
+        None
     }
 
     async fn fault(&self, error: &PortError) -> Fault {
@@ -169,7 +189,7 @@ impl SyncLoop {
             let refused = Refused { fingerprint, at: self.clock.now(), message: message.clone() };
             *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
         }
-        Fault { class: error.class, message }
+        Fault::new(error.class, message)
     }
 
     /// A digest of the present values of the unit's secrets; never the values.

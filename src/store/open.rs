@@ -19,6 +19,7 @@ use super::checkpoint::Checkpointer;
 use super::writer::{Activity, Tx, Wake, Writer};
 use super::{Result, Store, StoreError, StoreOptions, Wakeups};
 use crate::model::limits;
+use crate::model::repeat::RepeatGuard;
 
 const OPENING: &str = "open the database";
 const MIGRATING: &str = "migrate the database";
@@ -89,6 +90,7 @@ fn start(
         queue: waiting,
         wakeups: Arc::clone(&wakeups),
         clock: options.clock.clone(),
+        failures: RepeatGuard::default(),
         activity,
     };
     #[expect(

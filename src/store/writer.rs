@@ -21,6 +21,7 @@ use super::runs::Begin;
 use super::{Result, StoreError, Wakeups};
 use crate::model::ids::DraftId;
 use crate::model::limits;
+use crate::model::repeat::{RepeatGuard, Say};
 use crate::model::time::{Clock, Timestamp};
 use crate::store::types::{BeginRun, FinishRun, PageCommit, PageReport};
 
@@ -160,6 +161,8 @@ pub(super) struct Writer {
     pub queue: mpsc::Receiver<Op>,
     pub wakeups: Arc<Wakeups>,
     pub clock: Clock,
+    /// A full disk fails every round: said, then counted.
+    pub failures: RepeatGuard,
     pub activity: Arc<Activity>,
 }
 
@@ -236,7 +239,17 @@ impl Writer {
             Err(cause) => {
                 // After a full disk SQLite may have rolled back by itself; then this says so, harmlessly.
                 let _ = self.tx.plain("ROLLBACK").await;
-                tracing::warn!(error = %cause.0, operations = count, "a round of the store was not committed");
+                let now = self.clock.now();
+                match self.failures.see(&cause.0.to_string(), now) {
+                    Say::New => {
+                        tracing::warn!(error = %cause.0, operations = count, "a round of the store was not committed");
+                    }
+                    Say::Again(repeats) => {
+                        let repeats = repeats.sentence(now);
+                        tracing::warn!(error = %cause.0, repeats, "rounds of the store are not committed");
+                    }
+                    Say::Quiet => {}
+                }
                 Err(cause)
             }
         };

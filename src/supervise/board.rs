@@ -52,6 +52,8 @@ pub struct UnitStatus<R> {
     pub record: Option<R>,
     /// Good and bad passes.
     pub passes: u64,
+    /// Passes that ended in a panic; the loop was begun again after each.
+    pub panics: u32,
 }
 
 /// The board. Cheap to clone; clones are the same board.
@@ -89,6 +91,7 @@ impl<R: Clone> Board<R> {
             fault: None,
             record: None,
             passes: 0,
+            panics: 0,
         };
         self.lock().insert(unit.to_owned(), status);
     }

@@ -33,6 +33,9 @@ pub struct Pass<R> {
     pub next: Next,
     /// Something new was found (for "last new item" in status).
     pub fresh: bool,
+    /// The work was really tried. `false` with a fault: the old fault still holds and nothing was asked of the far
+    /// side, so that status must not count it as one more failure.
+    pub tried: bool,
 }
 
 /// When a cycle wants to run again.
@@ -51,6 +54,15 @@ pub enum Next {
 pub struct Fault {
     /// Its class decides the wait.
     pub class: ErrorClass,
+    /// What people are told it is: the class's word, or a finer one.
+    pub word: &'static str,
     /// The whole chain in one line, secrets masked.
     pub message: String,
+}
+
+impl Fault {
+    /// A fault that goes by its class.
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self { class, word: class.word(), message: message.into() }
+    }
 }

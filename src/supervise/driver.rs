@@ -90,17 +90,18 @@ impl<C: Cycle> Driver<C> {
         let begun = self.clock.now();
         self.board.update(unit, |status| {
             status.running_since = Some(begun);
-            status.last_try = Some(begun);
             status.last_activation = Some(why);
         });
         let outcome = AssertUnwindSafe(self.cycle.activate()).catch_unwind().await;
         let now = self.clock.now();
-        let (record, fault, wanted, fresh) = match outcome {
-            Ok(Pass { record, fault, next, fresh }) => (Some(record), fault, next, fresh),
-            Err(payload) => (None, Some(panic_fault(&*payload)), Next::WhenWoken, false),
-        };
+        let panicked = outcome.is_err();
+        let Done { record, fault, next: wanted, fresh, tried } = outcome.map_or_else(Done::badly, Done::of);
         let failures_before = self.board.get(unit).map_or(0, |status| status.failures);
-        let failures = if fault.is_some() { failures_before.saturating_add(1) } else { 0 };
+        let failures = match &fault {
+            None => 0,
+            Some(_) if tried => failures_before.saturating_add(1),
+            Some(_) => failures_before.max(1),
+        };
         let next = match &fault {
             None => wanted,
             Some(fault) => match restart::after_fault(fault.class, failures, now, self.seed) {
@@ -108,11 +109,17 @@ impl<C: Cycle> Driver<C> {
                 None => Next::WhenWoken,
             },
         };
-        self.report(fault.as_ref(), failures);
+        if tried {
+            self.report(fault.as_ref(), failures);
+        }
         self.board.update(unit, |status| {
             status.running_since = None;
             status.passes += 1;
+            status.panics = status.panics.saturating_add(u32::from(panicked));
             status.failures = failures;
+            if tried {
+                status.last_try = Some(begun);
+            }
             status.next_due = match next {
                 Next::At(at) => Some(at),
                 Next::Now => Some(now),
@@ -140,14 +147,35 @@ impl<C: Cycle> Driver<C> {
         match fault {
             None => {
                 if let Some(old) = self.board.get(unit).and_then(|status| status.fault) {
-                    tracing::info!(unit, after = %old.class, "is well again");
+                    tracing::info!(unit, after = old.word, "is well again");
                 }
             }
             Some(fault) if failures.is_power_of_two() => {
-                tracing::warn!(unit, class = %fault.class, failures, "{}", fault.message);
+                tracing::warn!(unit, class = fault.word, failures, "{}", fault.message);
             }
             Some(_) => {}
         }
+    }
+}
+
+/// A pass as the board takes it.
+struct Done<R> {
+    record: Option<R>,
+    fault: Option<Fault>,
+    next: Next,
+    fresh: bool,
+    tried: bool,
+}
+
+impl<R> Done<R> {
+    fn of(pass: Pass<R>) -> Self {
+        let Pass { record, fault, next, fresh, tried } = pass;
+        Self { record: Some(record), fault, next, fresh, tried }
+    }
+
+    fn badly(payload: Box<dyn std::any::Any + Send>) -> Self {
+        let fault = Some(panic_fault(&*payload));
+        Self { record: None, fault, next: Next::WhenWoken, fresh: false, tried: true }
     }
 }
 
@@ -157,7 +185,7 @@ fn panic_fault(payload: &(dyn std::any::Any + Send)) -> Fault {
         .map(String::as_str)
         .or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or("no message");
-    Fault { class: ErrorClass::Bug, message: format!("panicked: {text}") }
+    Fault::new(ErrorClass::Bug, format!("panicked: {text}"))
 }
 
 #[cfg(test)]
@@ -187,11 +215,12 @@ mod tests {
                 let next = self.outcomes.lock().unwrap().pop();
                 let Some(outcome) = next else {
                     self.done.notify_one();
-                    return Pass { record: 0, fault: None, next: Next::WhenWoken, fresh: false };
+                    return Pass { record: 0, fault: None, next: Next::WhenWoken, fresh: false, tried: true };
                 };
                 assert!(outcome != Some(ErrorClass::Permanent), "asked to panic");
-                let fault = outcome.map(|class| Fault { class, message: "no".into() });
-                Pass { record: 1, fault, next: Next::Now, fresh: true }
+                let tried = outcome != Some(ErrorClass::Uncertain);
+                let fault = outcome.map(|class| Fault::new(class, "no"));
+                Pass { record: 1, fault, next: Next::Now, fresh: true, tried }
             })
         }
     }
@@ -236,8 +265,17 @@ mod tests {
     async fn a_panic_is_a_fault_and_the_driver_goes_on() {
         let status = run(vec![Some(ErrorClass::Permanent)], 0).await;
         let fault = status.fault.unwrap();
-        assert_eq!((fault.class, status.failures), (ErrorClass::Bug, 1));
+        assert_eq!((fault.class, status.failures, status.panics), (ErrorClass::Bug, 1, 1));
         assert!(fault.message.contains("asked to panic"), "{}", fault.message);
+    }
+
+    #[tokio::test]
+    async fn a_look_that_tries_nothing_is_no_further_failure() {
+        let script = vec![Some(ErrorClass::Uncertain), Some(ErrorClass::Uncertain), Some(ErrorClass::Auth)];
+        let status = run(script, 2).await;
+        assert_eq!((status.failures, status.passes, status.last_try), (1, 3, Some(Timestamp(0))));
+        let only_looks = run(vec![Some(ErrorClass::Uncertain)], 0).await;
+        assert_eq!((only_looks.failures, only_looks.last_try), (1, None));
     }
 
     #[tokio::test]

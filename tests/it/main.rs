@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod canary;
+mod child_env;
 mod command;
 mod control;
 // Crash points are compiled into debug builds only.

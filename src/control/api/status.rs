@@ -6,10 +6,12 @@ use axum::Json;
 use axum::extract::State;
 
 use super::{ApiState, Reply, Shared};
+use crate::control::health::Health;
 use crate::control::wire::{
     API_VERSION, ActiveState, CountsView, ErrorView, LoadState, StatusView, UnitView,
 };
 use crate::model::cycle::RuntimeSummary;
+use crate::model::time::Timestamp;
 use crate::runtime::RuntimeRecord;
 use crate::store::StoreError;
 use crate::supervise::{UnitState, UnitStatus};
@@ -20,48 +22,76 @@ pub(super) async fn status(State(state): Shared) -> Reply<StatusView> {
 }
 
 async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
-    let mut units = Vec::new();
+    let now = state.clock.now();
     let cooling = state.store.cooldowns().await?;
+    let mut units = Vec::new();
     for (unit, status) in state.board.all() {
         let mut shown = unit_view(&unit, &status, &state.plan);
         if let Some(name) = unit.strip_suffix(".connector")
             && let Some(known) = state.store.sync_state(name).await?
         {
             shown.last_new_item = known.last_new_item_at;
-            let (known, before) = (known.items_known, known.items_baseline);
-            shown
-                .details
-                .push(format!("{known} items known, {before} of them from before it was switched on"));
+            shown.details.extend(known_items(known.items_known, known.items_baseline));
         }
         if let Some(name) = unit.strip_suffix(".engine")
             && let Some((_, until, why)) = cooling.iter().find(|(engine, ..)| engine == name)
         {
-            shown.reason = Some(format!("cooling down until {until}: {why}"));
+            rests(&mut shown, *until, why);
         }
-        if !state.daemon && shown.enabled {
-            shown.active = ActiveState::Inactive;
-            shown.reason.get_or_insert_with(|| "the daemon is not running".into());
+        shown.health = Some(shown.judged(now));
+        if !state.daemon {
+            without_daemon(&mut shown);
         }
         units.push(shown);
     }
     units.sort_by_key(|unit| (rank(&unit.unit), unit.unit.clone()));
-    let counts = state.store.counts().await?;
-    let notes = notes(&CountsView::from(counts.clone()));
+    let counts: CountsView = state.store.counts().await?.into();
     Ok(StatusView {
         api: API_VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        pid: std::process::id(),
+        running: state.daemon,
+        pid: state.daemon.then(std::process::id),
         generation: state.generation,
         mode: state.mode,
         paused: state.store.flag("paused").await?.is_some(),
-        started_at: state.started_at,
-        now: state.clock.now(),
+        started_at: state.daemon.then_some(state.started_at),
+        now,
         units,
-        counts: counts.into(),
+        notes: notes(&counts),
+        counts,
         findings: state.findings,
-        findings_since: (state.findings > 0).then_some(state.started_at),
-        notes,
+        findings_since: (state.daemon && state.findings > 0).then_some(state.started_at),
     })
+}
+
+/// "412 items known, 400 of them from before it was switched on".
+fn known_items(known: u64, before: u64) -> Option<String> {
+    let items = counted(known, "item", "items");
+    match (known, before) {
+        (0, _) => None,
+        (_, 0) => Some(format!("{items} known")),
+        _ => Some(format!("{items} known, {before} of them from before it was switched on")),
+    }
+}
+
+/// No case is given to the engine for a while. The record says so also after a restart, when the board has forgotten
+/// the failure.
+fn rests(shown: &mut UnitView, until: Timestamp, why: &str) {
+    shown.next_due = Some(until);
+    if shown.last_error.is_none() {
+        let (class, message) = why.split_once(": ").unwrap_or(("", why));
+        shown.failures_in_a_row = shown.failures_in_a_row.max(1);
+        let (class, message) = (class.to_owned(), message.to_owned());
+        shown.last_error = Some(ErrorView { at: None, class, message });
+    }
+}
+
+/// What was built to be looked at runs nothing and has no times of its own.
+fn without_daemon(shown: &mut UnitView) {
+    (shown.since, shown.next_due) = (None, None);
+    if !matches!(shown.health, Some(Health::Off | Health::Broken)) {
+        (shown.active, shown.health) = (ActiveState::Inactive, Some(Health::Stopped));
+    }
 }
 
 /// Connectors first, then engines, routes, environments, runtimes.
@@ -74,66 +104,77 @@ fn rank(unit: &str) -> usize {
 
 /// What waits for the user, with the command that shows it.
 fn notes(counts: &CountsView) -> Vec<String> {
-    let mut notes = Vec::new();
     let actions = |word: &str| counts.actions.get(word).copied().unwrap_or(0);
     let cases = |word: &str| counts.cases.get(word).copied().unwrap_or(0);
-    if counts.drafts_open > 0 {
-        notes.push(format!("{} drafts wait for you: workagent review", counts.drafts_open));
-    }
-    if actions("held") > 0 {
-        notes.push(format!("{} sends are held for you: workagent outbox list --state held", actions("held")));
-    }
-    if cases("parked") > 0 {
-        notes.push(format!("{} cases are parked: workagent case list --state parked", cases("parked")));
-    }
-    if cases("dead") > 0 {
-        notes.push(format!("{} cases were given up: workagent case list --state dead", cases("dead")));
-    }
-    notes
+    [
+        (counts.drafts_open, "draft waits for you", "drafts wait for you", "review"),
+        (actions("held"), "send is held for you", "sends are held for you", "outbox list --state held"),
+        (actions("dead"), "send was given up", "sends were given up", "outbox list --state dead"),
+        (cases("parked"), "case is parked", "cases are parked", "case list --state parked"),
+        (cases("dead"), "case was given up", "cases were given up", "case list --state dead"),
+    ]
+    .into_iter()
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, one, more, command)| format!("{}: workagent {command}", counted(count, one, more)))
+    .collect()
+}
+
+/// "1 item", "2 items".
+fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }
 
 fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> UnitView {
     let about = About::of(unit, plan);
+    let is_seam = matches!(unit, "scheduler.runtime" | "onboarding.runtime");
     let off = about.off;
     let load = match off.map(|off| off.state) {
         Some(OffState::BadSetting) => LoadState::BadSetting,
         Some(OffState::Masked) => LoadState::Masked,
+        // In the plan, and inactive all the same: it could not be built.
+        None if status.state == UnitState::Inactive && !is_seam => LoadState::BadSetting,
         Some(OffState::Disabled | OffState::Dependency) | None => LoadState::Loaded,
     };
     let active = match status.state {
         UnitState::Inactive | UnitState::Stopped => ActiveState::Inactive,
         UnitState::Activating => ActiveState::Activating,
         UnitState::Active => ActiveState::Active,
-        // It goes on by itself: the failures in a row say how it is.
-        UnitState::Failed if status.next_due.is_some() => ActiveState::Active,
+        // It goes on by itself: the failures in a row say how it is. Engines are asked by the next case.
+        UnitState::Failed if status.next_due.is_some() || unit.ends_with(".engine") => ActiveState::Active,
         UnitState::Failed => ActiveState::Failed,
     };
-    // A unit without an `Off` that is inactive all the same could not be built.
     let meant_to_run = off.is_none_or(|off| matches!(off.state, OffState::BadSetting | OffState::Dependency));
-    let is_seam = matches!(unit, "scheduler.runtime" | "onboarding.runtime");
+    let reason = match off {
+        Some(off) => Some(off.reason.clone()),
+        None => status.reason.as_ref().map(|reason| {
+            let words = [OffState::BadSetting, OffState::Disabled].map(|state| format!("{}: ", state.word()));
+            let bare = words.iter().find_map(|word| reason.strip_prefix(word.as_str()));
+            bare.unwrap_or(reason).to_owned()
+        }),
+    };
     UnitView {
-        unit: unit.to_owned(),
         description: about.description,
         load,
         active,
         enabled: meant_to_run && !is_seam,
-        reason: off.map(|off| off.reason.clone()).or_else(|| status.reason.clone()),
+        reason,
         place: off.and_then(|off| off.place.as_ref()).map(ToString::to_string),
         since: Some(status.since),
+        running_since: status.running_since,
         last_try: status.last_try,
         last_success: status.last_success,
         last_new_item: status.last_fresh,
-        last_probe: None,
         next_due: status.next_due,
         every: about.every,
         failures_in_a_row: status.failures,
-        restarts: 0,
+        restarts: status.panics,
         last_error: status.fault.as_ref().map(|fault| ErrorView {
-            at: status.last_try.unwrap_or(status.since),
-            class: fault.class.word().to_owned(),
+            at: status.last_try,
+            class: fault.word.to_owned(),
             message: fault.message.clone(),
         }),
         details: status.record.as_ref().map(details).unwrap_or_default(),
+        ..UnitView::active(unit)
     }
 }
 
@@ -189,6 +230,8 @@ fn details(record: &RuntimeRecord) -> Vec<String> {
     if let RuntimeSummary::Sync(sync) = &record.summary {
         lines.extend(sync.notes.iter().cloned());
     }
-    lines.extend(record.errors.iter().map(|error| format!("{}: {}", error.class, error.message)));
+    // What happened to an engine's cases is told with the engine.
+    let own = record.errors.iter().filter(|error| !error.unit.ends_with(".engine"));
+    lines.extend(own.map(|error| format!("{}: {}", error.class, error.message)));
     lines
 }

@@ -58,6 +58,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
         }
     };
     let cancel = shared.cancel.child_token();
+    shared.engines.began(&engine.unit.name, parts.clock.now());
     let outcome = {
         let work = engine.engine.run(&request, engine.limits(), scratch.path(), &cancel);
         let keep = keep_lease(shared, lease, &cancel);
@@ -122,6 +123,7 @@ async fn finish(
     let unit = format!("{}.engine", engine.unit.name);
     let (end, usage, job_end) = match outcome {
         Ok(outcome) => {
+            shared.engines.succeeded(&engine.unit.name, parts.clock.now());
             let (end, job_end) = outcome_end(shared, engine, lease, items, &outcome);
             (end, outcome.usage, job_end)
         }
@@ -215,7 +217,14 @@ async fn failure_end(
     if let Some(until) = decision.cool_down {
         parts.store.set_cooldown(&engine.unit.name, until, &format!("{word}: {detail}")).await?;
     }
-    tracing::warn!(case = %lease.case.id, engine = engine.unit.name, class = word, "run failed: {detail}");
+    let now = parts.clock.now();
+    shared.engines.failed(&engine.unit.name, &error.failure, &detail, now);
+    match shared.engines.line(&engine.unit.name, &error.failure, &detail, now) {
+        Some(line) => {
+            tracing::warn!(case = %lease.case.id, engine = engine.unit.name, class = word, "{line}");
+        }
+        None => tracing::debug!(case = %lease.case.id, engine = engine.unit.name, class = word, "run failed"),
+    }
     let next = match (decision.next, fallback) {
         (After::FallBack, Some(next)) => {
             let reason = format!("{FELL_BACK} {}: {word}", engine.unit.name);

@@ -1,6 +1,7 @@
 //! The worker runtime: claims queued cases for engines with a free place, runs them as jobs, records what they came
 //! to. A case is leased; the lease is extended while its job lives and fences every write.
 
+mod engine_state;
 mod job;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use self::engine_state::EngineStates;
 use super::jobs::{Ended, Jobs};
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
@@ -22,7 +24,7 @@ use crate::model::run::RunLimits;
 use crate::model::time::Clock;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
-use crate::supervise::{Cycle, Group, Next, Pass};
+use crate::supervise::{Board, Cycle, Group, Next, Pass};
 use crate::unit::plan::{EngineUnit, Plan};
 
 /// An engine with its unit.
@@ -62,6 +64,8 @@ pub struct WorkerParts {
     pub scratch: PathBuf,
     /// Masks what engines print.
     pub scrubber: Scrubber,
+    /// Where each engine's last runs are shown.
+    pub board: Board<RuntimeRecord>,
     /// Now.
     pub clock: Clock,
     /// The plan generation.
@@ -72,6 +76,7 @@ pub struct WorkerParts {
 struct Shared {
     parts: WorkerParts,
     router: Router,
+    engines: EngineStates,
     cancel: CancellationToken,
 }
 
@@ -101,7 +106,8 @@ impl WorkerRuntime {
     #[must_use]
     pub fn new(parts: WorkerParts) -> Self {
         let router = Router::new(&parts.plan);
-        let shared = Shared { parts, router, cancel: CancellationToken::new() };
+        let engines = EngineStates::new(parts.board.clone());
+        let shared = Shared { parts, router, engines, cancel: CancellationToken::new() };
         Self { shared: Arc::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0) }
     }
 
@@ -127,7 +133,7 @@ impl WorkerRuntime {
         };
         let fresh = summary.drafts > 0;
         let record = RuntimeRecord { summary: RuntimeSummary::Worker(summary), errors };
-        Pass { record, fault, next, fresh }
+        Pass { record, fault, next, fresh, tried: true }
     }
 
     async fn start(&self, summary: &mut WorkerSummary) -> Result<Next, StoreError> {

@@ -18,7 +18,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use self::pieces::Pieces;
 use super::value::SecretValue;
-use crate::model::limits::{SECRET_MASKED_BYTES_MIN, SECRETS_MASKED_LEN_MAX};
+use crate::model::limits::{SECRET_MASKED_BYTES_MIN, SECRET_PIECE_BYTES, SECRETS_MASKED_LEN_MAX};
 use crate::model::token_shape;
 
 /// What stands in place of a secret.
@@ -77,19 +77,7 @@ impl Scrubber {
     /// The text with everything secret masked; borrowed when there was nothing.
     #[must_use]
     pub fn scrub<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let spans = self.spans(text);
-        if spans.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        for span in spans {
-            out.push_str(text.get(done..span.start).unwrap_or_default());
-            out.push_str(MASK);
-            done = span.end;
-        }
-        out.push_str(text.get(done..).unwrap_or_default());
-        Cow::Owned(out)
+        masked(text, self.spans(text))
     }
 
     /// [`scrub`](Self::scrub) for a text that is given away.
@@ -115,6 +103,23 @@ impl Scrubber {
             }
             serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
         }
+    }
+
+    /// Masks where a whole value stands, in any usual encoding, and nothing else: for text that belongs to the user,
+    /// in which eight common characters (`password`) or the look of a token prove nothing. Values under
+    /// [`SECRET_PIECE_BYTES`](crate::model::limits::SECRET_PIECE_BYTES) are left alone: a PIN is also a year.
+    #[must_use]
+    pub fn mask_whole<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let known = self.known();
+        if known.values.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut spans = known.whole(&known.direct, text.as_bytes());
+        views::each(text.as_bytes(), |view| {
+            spans
+                .extend(known.whole(&known.decoded, &view.bytes).iter().filter_map(|span| view.source(span)));
+        });
+        masked(text, joined(text, spans))
     }
 
     fn known(&self) -> Arc<Known> {
@@ -148,9 +153,50 @@ impl Known {
         Self { values, direct: direct.build(), decoded: decoded.build() }
     }
 
+    /// Stretches made of pieces in which one of the longer values stands whole.
+    fn whole(&self, pieces: &Pieces, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        pieces.find(bytes, |span| match runs.last_mut() {
+            Some(last) if span.start <= last.end => last.end = span.end,
+            _ => runs.push(span),
+        });
+        runs.retain(|run| self.stands_in(bytes.get(run.clone()).unwrap_or_default()));
+        runs
+    }
+
+    fn stands_in(&self, bytes: &[u8]) -> bool {
+        self.values.iter().map(|value| value.expose_to_the_wire()).any(|value| {
+            let mut found = false;
+            let mut look = |pattern: &[u8]| {
+                found |= pattern.len() <= bytes.len()
+                    && bytes.windows(pattern.len().max(1)).any(|window| window == pattern);
+            };
+            if value.len() >= SECRET_PIECE_BYTES {
+                encodings::of_text(value, &mut look);
+                encodings::of_bytes(value.as_bytes(), &mut look);
+            }
+            found
+        })
+    }
+
     fn holds(&self, bytes: &[u8]) -> bool {
         self.values.iter().any(|value| value.expose_to_the_wire().as_bytes() == bytes)
     }
+}
+
+fn masked(text: &str, spans: Vec<Range<usize>>) -> Cow<'_, str> {
+    if spans.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for span in spans {
+        out.push_str(text.get(done..span.start).unwrap_or_default());
+        out.push_str(MASK);
+        done = span.end;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(out)
 }
 
 fn joined(text: &str, mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {

@@ -196,3 +196,20 @@ proptest! {
         let _ = (scrubber.scrub(&text), scrubber.scrub(&junk));
     }
 }
+
+#[test]
+fn in_text_of_the_user_only_whole_values_are_masked() {
+    let scrubber = Scrubber::new();
+    for value in ["correct horse battery", "1984", "password"] {
+        scrubber.register(&SecretValue::new(value.to_owned()));
+    }
+    let check = |text: &str, expected: &str| assert_eq!(scrubber.mask_whole(text), expected);
+    check("the correct horse in 1984", "the correct horse in 1984");
+    check("ghp_0123456789abcdefghij is a token", "ghp_0123456789abcdefghij is a token");
+    check("it is correct horse battery, and 1984", "it is [masked], and 1984");
+    check("?key=correct%20horse+battery", "?key=correct%20horse+battery");
+    check("?key=correct%20horse%20battery&x", "?key=[masked]&x");
+    check("?key=correct+horse+battery&x", "?key=[masked]&x");
+    check("Basic Y29ycmVjdCBob3JzZSBiYXR0ZXJ5 end", "Basic [masked] end");
+    check("the word password", "the word [masked]");
+}

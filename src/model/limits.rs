@@ -65,9 +65,6 @@ pub const IMAP_HEADS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// All that a submission server may say about one mail.
 pub const SMTP_ANSWERS_BYTES_MAX: u64 = 256 * 1024;
 
-/// The copy of a sent mail is made between sending and recording that it was sent; that stretch must stay short.
-pub const SENT_COPY_TIMEOUT: Duration = Duration::from_secs(20);
-
 /// A sent mail that is not in its mailbox after so long will hardly come; servers store copies with delay.
 pub const SENT_COPY_DELAY: Duration = Duration::from_secs(120);
 

@@ -56,6 +56,17 @@ pub trait Connector: Send + Sync {
         payload: &'a Payload,
     ) -> BoxFuture<'a, Result<Receipt, PortError>>;
 
+    /// Called after the receipt of a send was committed: may tidy at the platform (put a copy among sent mail). An error
+    /// changes nothing about the send and is only noted. A daemon killed before or in the middle never calls it again.
+    fn delivered<'a>(
+        &'a self,
+        _action: &'a OutboundAction,
+        _payload: &'a Payload,
+        _receipt: &'a Receipt,
+    ) -> BoxFuture<'a, Result<(), PortError>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Did it arrive? `since` is when the first byte may have left.
     fn confirm<'a>(
         &'a self,

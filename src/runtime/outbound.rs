@@ -70,7 +70,8 @@ pub struct OutboundParts {
 /// What one job came to.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
-    Sent,
+    /// With what could not be tidied up at the platform.
+    Sent(Option<CycleError>),
     Confirmed,
     Retried(CycleError),
     Uncertain(CycleError),
@@ -141,7 +142,10 @@ impl OutboundRuntime {
         let mut errors = Vec::new();
         for ended in self.jobs.take_results() {
             match ended {
-                Ended::Well(End::Sent) => summary.sent += 1,
+                Ended::Well(End::Sent(untidy)) => {
+                    summary.sent += 1;
+                    errors.extend(untidy);
+                }
                 Ended::Well(End::Confirmed) => summary.confirmed += 1,
                 Ended::Well(End::Rehearsed) => summary.rehearsed += 1,
                 Ended::Well(End::Gone) => {}
@@ -236,9 +240,21 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
         Ok(receipt) => {
             tracing::info!(case = %action.case, action = %action.id, unit = action.connector, "sent");
             Point::BeforeReceipt.pass();
-            parts.store.mark_sent(action.id, receipt).await?;
+            parts.store.mark_sent(action.id, receipt.clone()).await?;
             Point::AfterReceipt.pass();
-            Ok(End::Sent)
+            // Only now: whatever lies between the wire and the record is a stretch in which a crash costs certainty.
+            let untidy = connector.delivered(&action, payload, &receipt).await.err().map(|error| {
+                let message = format!("{} is sent; afterwards: {}", action.id, chain(&error));
+                let untidy = cycle_error(
+                    &format!("{}.connector", action.connector),
+                    error.class.word(),
+                    &message,
+                    &parts.scrubber,
+                );
+                tracing::warn!(case = %action.case, unit = action.connector, "{}", untidy.message);
+                untidy
+            });
+            Ok(End::Sent(untidy))
         }
         Err(error) => after_refusal(parts, &action, &error).await,
     }

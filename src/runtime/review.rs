@@ -94,7 +94,14 @@ impl ReviewRuntime {
         let mut summary = ReviewSummary::default();
         let store = &self.desk.store;
         let result = async {
-            for draft in store.open_drafts(false).await? {
+            // Every new draft wakes this pass: with a pile of drafts that wait for a person, reading them all each time
+            // would be work without end.
+            let auto = self.desk.rules.values().any(|rule| rule.outbound == OutboundRule::Auto);
+            let drafts = if auto { store.open_drafts(false).await? } else { Vec::new() };
+            if !auto {
+                summary.open = store.open_draft_count().await?;
+            }
+            for draft in drafts {
                 let rule = self.desk.rule(&draft.connector).map(|rule| rule.outbound);
                 if rule != Some(OutboundRule::Auto) || draft.stale {
                     summary.open += 1;

@@ -1,5 +1,6 @@
 //! The sync loop of one connector: poll a page, commit items and cursor in one transaction, tell the connector.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub struct SyncLoop {
     generation: i64,
     cursor: Mutex<Option<Cursor>>,
     refused: Mutex<Option<Refused>>,
+    /// The last pass ended well.
+    well: AtomicBool,
 }
 
 /// Credentials that the far side refused.
@@ -83,13 +86,14 @@ impl SyncLoop {
     pub fn new(parts: SyncParts) -> Self {
         let SyncParts { unit, connector, store, secrets, scrubber, clock, generation } = parts;
         let name = format!("{}.connector", unit.name);
-        let (cursor, refused) = (Mutex::new(None), Mutex::new(None));
-        Self { name, unit, connector, store, secrets, scrubber, clock, generation, cursor, refused }
+        let (cursor, refused, well) = (Mutex::new(None), Mutex::new(None), AtomicBool::new(true));
+        Self { name, unit, connector, store, secrets, scrubber, clock, generation, cursor, refused, well }
     }
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
         let mut summary = SyncSummary::default();
         let result = self.pages(&mut summary).await;
+        self.well.store(result.is_ok(), Ordering::Relaxed);
         let fresh = summary.new_items + summary.updated_items + summary.quarantined_items > 0;
         summary.notes.truncate(limits::ITEM_LIST_LEN_MAX);
         let record = RuntimeRecord::clean(RuntimeSummary::Sync(summary));
@@ -151,7 +155,11 @@ impl SyncLoop {
                 self.store.commit_page(commit).await.map_err(|error| store_fault("commit a page", &error))?;
             Point::AfterCommit.pass();
             add(summary, &report);
-            summary.notes.extend(page.notes);
+            for note in page.notes {
+                let note = self.scrubber.scrub(&note).into_owned();
+                tracing::info!(unit = self.name, "{note}");
+                summary.notes.push(note);
+            }
             if page.cursor.is_some() {
                 cursor = page.cursor;
             }
@@ -219,6 +227,11 @@ impl Cycle for SyncLoop {
 
     fn woken(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
+            if !self.well.load(Ordering::Relaxed) {
+                // What is new at the source would end every wait at once, and a refused login must not be tried by the
+                // way: until a pass ends well, its back-off alone says when.
+                return std::future::pending().await;
+            }
             let cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let Some(changed) = self.connector.changed(cursor.as_ref()) else {
                 return std::future::pending().await;

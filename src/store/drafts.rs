@@ -18,6 +18,8 @@ pub(super) const OPEN_NOW: &str = draft_sql!(
     "WHERE d.state = 'open' AND (d.deferred_until IS NULL OR d.deferred_until <= ?1) ORDER BY d.id"
 );
 pub(super) const BY_ID: &str = draft_sql!("WHERE d.id = ?1");
+const COUNT_OPEN_NOW: &str =
+    "SELECT count(*) FROM drafts WHERE state = 'open' AND (deferred_until IS NULL OR deferred_until <= ?1)";
 
 const EDIT: &str =
     "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ? WHERE draft_id = ?";
@@ -36,6 +38,14 @@ impl Store {
     pub async fn open_drafts(&self, deferred: bool) -> Result<Vec<Draft>> {
         let query = if deferred { sqlx::query(OPEN) } else { sqlx::query(OPEN_NOW).bind(self.now().0) };
         self.read_all("read the open drafts", query).await?.iter().map(draft).collect()
+    }
+
+    /// How many drafts wait for a person now.
+    pub async fn open_draft_count(&self) -> Result<u64> {
+        let query = sqlx::query(COUNT_OPEN_NOW).bind(self.now().0);
+        let row = self.read_first("count the open drafts", query).await?;
+        let count: i64 = row.map_or(Ok(0), |row| Columns::of(&row).take())?;
+        Ok(u64::try_from(count).unwrap_or(0))
     }
 
     /// One draft.

@@ -26,6 +26,7 @@ mod mail_answers;
 mod maildir;
 mod process;
 mod real_mail;
+mod real_way;
 mod redaction;
 mod status_truth;
 mod stop;

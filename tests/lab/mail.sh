@@ -224,6 +224,7 @@ do_run() {
   fact SUBMISSIONS_PORT "${PORTS[6]}"
   fact CA "$D/ca/ca.pem"
   fact PASSWORD "$PASSWORD"
+  fact VMAIL "$D/vmail"
   echo ready
   cat >/dev/null
 }

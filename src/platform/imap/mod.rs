@@ -34,7 +34,6 @@ use super::{Connector, ConnectorContext, PlatformSpec};
 use crate::http::tls;
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::item::{Cursor, Page, PollRequest};
-use crate::model::limits::SENT_COPY_TIMEOUT;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::time::{Clock, Timestamp};
 use crate::secret::{SecretStore, SecretValue};
@@ -54,6 +53,9 @@ pub static SPEC: PlatformSpec = PlatformSpec {
 /// A kept connection that does not answer a NOOP so soon is opened anew.
 const NOOP_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Sends at once are fewer; beyond this a connection is dropped without a goodbye.
+const LEAVING_LEN_MAX: usize = 8;
+
 fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
     let account = Account::from_settings(&context.settings).map_err(|problem| {
         PortError::new(ErrorClass::Config, format!("`{}` {}", problem.key, problem.message))
@@ -65,6 +67,7 @@ fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
         tls: OnceLock::new(),
         kept: Mutex::new(None),
         watch: Mutex::new(None),
+        leaving: Mutex::new(Vec::new()),
         careful: AtomicBool::new(false),
     }))
 }
@@ -79,6 +82,8 @@ struct Imap {
     kept: Mutex<Option<Session>>,
     /// The connection that waits for news.
     watch: Mutex<Option<Watch>>,
+    /// Connections over which a mail went, not yet taken leave of.
+    leaving: Mutex<Vec<Submission>>,
     /// An answer of the server could not be read: go on mail by mail until all is fetched.
     careful: AtomicBool,
 }
@@ -107,7 +112,7 @@ impl Imap {
     async fn session(&self, kept: &mut Option<Session>) -> Result<Session, PortError> {
         if let Some(mut session) = kept.take() {
             let alive = session.wire.command("see whether the connection is alive", "NOOP", |_| ());
-            if matches!(timeout(NOOP_TIMEOUT, alive).await, Ok(Ok(()))) {
+            if matches!(timeout(NOOP_TIMEOUT.min(self.account.timeout), alive).await, Ok(Ok(()))) {
                 return Ok(session);
             }
         }
@@ -175,26 +180,29 @@ impl Imap {
         let mut submission = self.submission().await?;
         let said =
             submission.send(&Recipients { from, to }, &payload.bytes, self.account.send_timeout).await?;
-        submission.close().await;
-        // From here on the mail is sent, whatever happens.
-        let mut evidence = said;
-        let limit = SENT_COPY_TIMEOUT.min(self.account.timeout);
-        let copy = timeout(limit, self.keep_copy(action, payload)).await;
-        if let Some(copy) = copy.unwrap_or_else(|_| Some("no copy among sent mail: no answer in time".into()))
-        {
-            evidence.push_str("; ");
-            evidence.push_str(&copy);
+        // The mail is sent, and nobody knows it yet: the goodbye can wait until it is recorded.
+        let mut leaving = self.leaving.lock().await;
+        if leaving.len() < LEAVING_LEN_MAX {
+            leaving.push(submission);
         }
-        Ok(Receipt { remote_id: payload.marker.clone(), evidence })
+        Ok(Receipt { remote_id: payload.marker.clone(), evidence: said })
     }
 
-    async fn keep_copy(&self, action: &OutboundAction, payload: &Payload) -> Option<String> {
+    async fn tidy(&self, action: &OutboundAction, payload: &Payload) -> Result<(), PortError> {
+        let leaving = std::mem::take(&mut *self.leaving.lock().await);
+        futures_util::future::join_all(leaving.into_iter().map(Submission::close)).await;
+        self.keep_copy(action, payload).await
+    }
+
+    async fn keep_copy(&self, action: &OutboundAction, payload: &Payload) -> Result<(), PortError> {
+        if !sent::keeps_copies(&self.account) {
+            return Ok(());
+        }
         let mut kept = self.kept.lock().await;
-        let mut session = self.session(&mut kept).await;
-        let copy =
-            sent::keep_copy(session.as_mut().map_err(|error| &*error), &self.account, action, payload).await;
-        *kept = session.ok().filter(|session| session.wire.is_clean());
-        copy
+        let mut session = self.session(&mut kept).await?;
+        let copied = sent::keep_copy(&mut session, &self.account, action, payload).await;
+        *kept = Some(session).filter(|session| session.wire.is_clean());
+        copied
     }
 
     async fn look_for(
@@ -246,6 +254,15 @@ impl Connector for Imap {
         payload: &'a Payload,
     ) -> BoxFuture<'a, Result<Receipt, PortError>> {
         Box::pin(self.send(action, payload))
+    }
+
+    fn delivered<'a>(
+        &'a self,
+        action: &'a OutboundAction,
+        payload: &'a Payload,
+        _receipt: &'a Receipt,
+    ) -> BoxFuture<'a, Result<(), PortError>> {
+        Box::pin(self.tidy(action, payload))
     }
 
     fn confirm<'a>(

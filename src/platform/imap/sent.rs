@@ -1,53 +1,46 @@
 //! The copy of a sent mail, and what it proves.
 //!
 //! A mail found is a mail sent. A mail not found was not sent only where the server itself stores a copy of whatever
-//! it takes for delivery: our own copy is put there after the server's "250", so a crash between the two leaves a mail
-//! that was sent and is not there. Then only the user can tell.
+//! it takes for delivery: our own copy is put there after the server's "250" was recorded, so a crash before that leaves
+//! a mail that was sent and is not there. Then only the user can tell.
 
 use super::name::WireName;
 use super::session::{Session, Special};
 use super::spec::{Account, SentCopy, SentMailbox};
-use crate::model::class::{self, PortError};
+use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits::SENT_COPY_DELAY;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::time::Timestamp;
 use crate::platform::mail::compose::ACTION_HEADER;
 
-/// Sees to the copy of a mail that was sent. For people: what became of it. Never an error: the mail is sent.
-pub async fn keep_copy(
-    session: Result<&mut Session, &PortError>,
-    account: &Account,
-    action: &OutboundAction,
-    payload: &Payload,
-) -> Option<String> {
-    if matches!(account.sent_copy, SentCopy::Server | SentCopy::None) || account.sent == SentMailbox::None {
-        return None;
-    }
-    let kept = match session {
-        Ok(session) => copy(session, account, action, payload).await.map_err(|error| class::chain(&error)),
-        Err(error) => Err(class::chain(error)),
-    };
-    Some(kept.unwrap_or_else(|why| format!("no copy among sent mail: {why}")))
+/// It is for us to see to copies.
+#[must_use]
+pub fn keeps_copies(account: &Account) -> bool {
+    !matches!(account.sent_copy, SentCopy::Server | SentCopy::None) && account.sent != SentMailbox::None
 }
 
-async fn copy(
+/// Puts a copy of a sent mail among sent mail, unless the server did.
+///
+/// # Errors
+/// As the session's commands; `Config` where the server marks no mailbox for it.
+pub async fn keep_copy(
     session: &mut Session,
     account: &Account,
     action: &OutboundAction,
     payload: &Payload,
-) -> Result<String, PortError> {
+) -> Result<(), PortError> {
     if account.sent_copy == SentCopy::Auto && stores_by_itself(session, account) {
-        return Ok("the server stores the copy".into());
+        return Ok(());
     }
     let Some(sent) = sent_mailbox(account, session.special().await?) else {
-        return Ok("no copy among sent mail: the server marks no mailbox for it".into());
+        let why = "the server marks no mailbox for it; name one with `sent`, or say sent = \"\"";
+        return Err(PortError::caused(ErrorClass::Config, "put a copy among sent mail", why));
     };
     session.examine(&sent).await?;
     if session.holds(&payload.marker, ACTION_HEADER, &action.key).await? {
-        return Ok(format!("a copy is in {}", sent.as_str()));
+        return Ok(());
     }
-    session.append(&sent, &payload.bytes).await?;
-    Ok(format!("a copy was put into {}", sent.as_str()))
+    session.append(&sent, &payload.bytes).await
 }
 
 /// Looks for a mail of which it is not known whether it was sent.

@@ -12,7 +12,7 @@ use crate::model::case::Lease;
 use crate::model::class::chain;
 use crate::model::draft::Envelope;
 use crate::model::ids::RunId;
-use crate::model::item::{Item, ReplyWay};
+use crate::model::item::{Disposition, Item, ReplyWay};
 use crate::model::limits;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure, Usage};
 use crate::model::text;
@@ -174,12 +174,16 @@ fn outcome_end(
     }
 }
 
-/// The envelope of the newest item that can be answered.
+/// The envelope of the newest item that wants an answer. Only where none does (a person asked for one all the same), of
+/// the newest that can be answered: a colleague's out-of-office in the thread must not become the recipient.
 fn envelope(items: &[Item]) -> Option<Envelope> {
-    items.iter().rev().find_map(|item| match &item.reply {
-        ReplyWay::To(envelope) => Some(envelope.clone()),
-        ReplyWay::Nowhere { .. } => None,
-    })
+    let newest = |wanted: fn(&Disposition) -> bool| {
+        items.iter().rev().filter(|item| wanted(&item.disposition)).find_map(|item| match &item.reply {
+            ReplyWay::To(envelope) => Some(envelope.clone()),
+            ReplyWay::Nowhere { .. } => None,
+        })
+    };
+    newest(|disposition| *disposition == Disposition::Work).or_else(|| newest(|_| true))
 }
 
 /// "local", or "local, because claude failed (network)".
@@ -270,5 +274,53 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(to: &str, disposition: Disposition) -> Item {
+        let reply = match to {
+            "" => ReplyWay::Nowhere { reason: "it would go to yourself".into() },
+            to => ReplyWay::To(Envelope { to: vec![to.to_owned()], ..Envelope::default() }),
+        };
+        Item {
+            key: to.to_owned(),
+            revision: String::new(),
+            identities: Vec::new(),
+            threads: Vec::new(),
+            kind: "mail".into(),
+            title: String::new(),
+            author: None,
+            at: None,
+            url: None,
+            body: String::new(),
+            hidden: Vec::new(),
+            attachments: Vec::new(),
+            cut: None,
+            labels: Vec::new(),
+            reply,
+            disposition,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn check(items: &[Item], expected: Option<&str>) {
+        let to = envelope(items).map(|envelope| envelope.to.concat());
+        assert_eq!(to.as_deref(), expected);
+    }
+
+    #[test]
+    fn the_newest_that_wants_an_answer_gets_it() {
+        let no_reply = || Disposition::NoReply { reason: "it is an automatic reply".into() };
+        let (pat, kim) = (item("pat", Disposition::Work), item("kim", Disposition::Work));
+        let (away, own) = (item("away", no_reply()), item("", no_reply()));
+        check(&[pat.clone(), kim], Some("kim"));
+        check(&[pat, away.clone(), own.clone()], Some("pat"));
+        // Asked for by a person all the same.
+        check(&[away, own.clone()], Some("away"));
+        check(&[own], None);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::OnceLock;
@@ -102,6 +103,64 @@ impl MailLab {
             .build();
         let envelope = Envelope::new(Some(from.parse().unwrap()), vec![to.parse().unwrap()]).unwrap();
         transport.send_raw(&envelope, mail.as_bytes()).await.unwrap();
+    }
+
+    /// Puts mails into the account of `name` as if they had come long ago, in this order; those of `seen` were read.
+    pub fn fill(&self, name: &str, mails: &[impl AsRef<[u8]>], seen: impl Fn(usize) -> bool) {
+        let vmail = Path::new(self.fact("VMAIL"));
+        let owner = std::fs::metadata(vmail).unwrap();
+        let own = |path: &Path| {
+            std::os::unix::fs::chown(path, Some(owner.uid()), Some(owner.gid())).unwrap();
+        };
+        let maildir = vmail.join(format!("{name}@lab.test"));
+        for folder in [maildir.clone(), maildir.join("cur"), maildir.join("new"), maildir.join("tmp")] {
+            std::fs::create_dir_all(&folder).unwrap();
+            own(&folder);
+        }
+        for (number, mail) in mails.iter().enumerate() {
+            let flags = if seen(number) { "S" } else { "" };
+            let name = format!("{}.M{number}P1.lab:2,{flags}", 1_700_000_000 + number);
+            std::fs::write(maildir.join("tmp").join(&name), mail).unwrap();
+            own(&maildir.join("tmp").join(&name));
+            std::fs::rename(maildir.join("tmp").join(&name), maildir.join("cur").join(&name)).unwrap();
+        }
+    }
+
+    /// Every mail that lies in a mailbox of the account of `name`: the folder's name (empty for the inbox) and the text.
+    pub fn lying(&self, name: &str) -> Vec<(String, String)> {
+        let maildir = Path::new(self.fact("VMAIL")).join(format!("{name}@lab.test"));
+        let mut found = Vec::new();
+        for folder in ["", ".Sent"] {
+            for part in ["new", "cur"] {
+                let Ok(entries) = std::fs::read_dir(maildir.join(folder).join(part)) else { continue };
+                for entry in entries {
+                    let text =
+                        String::from_utf8_lossy(&std::fs::read(entry.unwrap().path()).unwrap()).into_owned();
+                    found.push((folder.trim_start_matches('.').to_owned(), text));
+                }
+            }
+        }
+        found
+    }
+
+    /// Names of all accounts that ever got mail.
+    pub fn accounts(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.fact("VMAIL")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter_map(|name| name.strip_suffix("@lab.test").map(str::to_owned)).collect()
+    }
+
+    /// The unit file of a connector for the account of `name`, its password under `mail/NAME`.
+    pub fn unit(&self, name: &str, more: &str) -> String {
+        format!(
+            "[connector]\nplatform = \"imap\"\noutbound = \"reviewed\"\nbacklog = \"all\"\nhold = \"0s\"\n[imap]\n\
+             host = \"localhost\"\nport = {}\nuser = \"{name}@lab.test\"\npassword = {{ secret = \"mail/{name}\" }}\n\
+             ca_file = \"{}\"\nsmtp_host = \"localhost\"\nsmtp_port = {}\n{more}\n[schedule]\nevery = \"10s\"\n\
+             [install]\nenabled = true\n",
+            self.port("IMAPS_PORT"),
+            self.fact("CA"),
+            self.port("SUBMISSIONS_PORT"),
+        )
     }
 
     /// Another mail program of the account of `name`.

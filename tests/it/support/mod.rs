@@ -3,6 +3,7 @@
 pub mod again;
 pub mod binary;
 pub mod connector;
+pub mod corpus;
 pub mod engine;
 pub mod http;
 pub mod imap;

@@ -270,3 +270,21 @@ fn common_slips_of_syntax_have_words_of_ours() {
         assert_eq!(titles.count(), 0, "{line}");
     }
 }
+
+#[test]
+fn what_is_required_may_not_be_empty() {
+    check(
+        &[("r.route.toml", "[route]\nengines = []\n")],
+        "r.route.toml:2:11: error[bad-value]: `route.engines` is empty
+r.route bad-setting: `route.engines` is empty",
+    );
+}
+
+#[test]
+fn a_missing_table_is_told_where_it_became_necessary() {
+    check(
+        &[("a.connector.toml", "[connector]\nplatform = \"feed\"\n[install]\nenabled = true\n")],
+        "a.connector.toml:2:12: error[missing-key]: missing key `feed.url`
+a.connector bad-setting: missing key `feed.url`",
+    );
+}

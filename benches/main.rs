@@ -4,13 +4,20 @@
 
 mod queue;
 
+mod spawn;
+mod units;
+
 fn main() {
     workagent::store::tune_allocator();
     if std::env::args().any(|argument| argument == "ratios") {
         queue::ratios();
+        units::ratios();
+        spawn::ratios();
         return;
     }
     let mut criterion = criterion::Criterion::default().configure_from_args();
     queue::bench(&mut criterion);
+    units::bench(&mut criterion);
+    spawn::bench(&mut criterion);
     criterion.final_summary();
 }

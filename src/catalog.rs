@@ -14,20 +14,59 @@ pub struct Catalog {
     pub engines: &'static [&'static EngineSpec],
 }
 
-/// The catalog of this build.
-pub static CATALOG: Catalog = Catalog {
-    platforms: &[
-        &crate::platform::directory::SPEC,
-        &crate::platform::feed::SPEC,
-        &crate::platform::imap::SPEC,
-        &crate::platform::maildir::SPEC,
-    ],
-    engines: &[
-        &crate::engine::template::SPEC,
-        &crate::engine::command::SPEC,
-        &crate::engine::openai_chat::SPEC,
-    ],
-};
+/// Makes the catalog and the table of shipped unit files from one list, so that neither can miss a row of the other.
+macro_rules! catalog {
+    (
+        platforms: { $($platform:ident,)* }
+        engines: { $($engine:ident = $engine_file:literal,)* }
+        runtimes: { $($runtime:ident,)* }
+    ) => {
+        /// The catalog of this build.
+        pub static CATALOG: Catalog = Catalog {
+            platforms: &[$(&crate::platform::$platform::SPEC,)*],
+            engines: &[$(&crate::engine::$engine::SPEC,)*],
+        };
+
+        /// The unit files in the binary, the lowest level of the search path.
+        static SHIPPED: &[ShippedUnit] = &[
+            $(shipped!(concat!(stringify!($platform), ".connector.toml")),)*
+            $(shipped!(concat!($engine_file, ".engine.toml")),)*
+            $(shipped!(concat!(stringify!($runtime), ".runtime.toml")),)*
+            shipped!("workagent.daemon.toml"),
+        ];
+    };
+}
+
+macro_rules! shipped {
+    ($file:expr) => {
+        ShippedUnit { file: $file, text: include_str!(concat!("../units/", $file)) }
+    };
+}
+
+catalog! {
+    platforms: {
+        command,
+        directory,
+        feed,
+        imap,
+        maildir,
+    }
+    engines: {
+        template = "template",
+        command = "command",
+        openai_chat = "openai-chat",
+    }
+    runtimes: {
+        sync,
+        ingest,
+        worker,
+        review,
+        outbound,
+        pending,
+        scheduler,
+        onboarding,
+    }
+}
 
 impl Catalog {
     /// A platform by its word.
@@ -74,6 +113,3 @@ fn engine_view(spec: &'static EngineSpec) -> EngineView {
         is_local: spec.is_local,
     }
 }
-
-/// The unit files in the binary, the lowest level of the search path.
-static SHIPPED: &[ShippedUnit] = &[];

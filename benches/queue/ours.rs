@@ -142,6 +142,7 @@ impl Ours {
                     route: "r".into(),
                     engine: "e".into(),
                     priority: 0,
+                    instead: None,
                     why: "all of it".into(),
                 };
                 let all: Vec<(CaseId, Admission)> =

@@ -1,8 +1,14 @@
-//! `workagent status`: the text. Pure: a view in, a screen out.
+//! `workagent status`: the command, and the text as a pure function from view to screen.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use clap::Args;
+
+use super::backend::Backend;
+use super::case::pretty;
+use super::context::Context;
+use super::error::CliError;
 use crate::control::health::Health;
 use crate::control::wire::{ActiveState, CountsView, LoadState, Mode, StatusView, UnitView};
 use crate::model::exit;
@@ -14,6 +20,34 @@ const WIDTH_MIN: usize = 60;
 
 /// One thing said takes at most so many lines.
 const LINES_MAX: usize = 4;
+
+/// `workagent status`
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Only this unit, `inbox.connector`
+    unit: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command. Without a daemon it says so and shows what the record knows.
+pub async fn command(args: StatusArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    let backend = Backend::connect(context).await?;
+    let mut view: StatusView = backend.get("/v1/status").await?;
+    backend.close().await;
+    if let Some(wanted) = &args.unit {
+        view.units.retain(|unit| &unit.unit == wanted);
+        if view.units.is_empty() {
+            return Err(
+                CliError::usage(format!("there is no unit {wanted}")).hint("workagent status lists them")
+            );
+        }
+    }
+    let text = if args.json { pretty(&view) } else { render(&view, context.colour(), context.width()) };
+    context.out.write_all(text.as_bytes())?;
+    Ok(exit_code(&view))
+}
 
 /// The code `status` ends with: [`exit::NOT_WELL`] when something enabled is not well or a unit file has errors.
 #[must_use]

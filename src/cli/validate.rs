@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::context::Context;
+use super::error::CliError;
 use crate::catalog::CATALOG;
 use crate::daemon::exit;
 use crate::daemon::paths::Paths;
@@ -18,8 +20,8 @@ use crate::unit::{self, CompileEnv, Compiled, Loaded};
 /// Check unit files and show everything that is wrong with them
 #[derive(Debug, Default, Args)]
 pub struct ValidateArgs {
-    /// Read units from this directory instead of the usual ones; may be given again, the first one wins
-    #[arg(long = "unit-dir", value_name = "DIR")]
+    /// From `--unit-dir`, an option of all commands.
+    #[arg(skip)]
     pub unit_dirs: Vec<PathBuf>,
     /// Print one JSON document; the same as `--format json`
     #[arg(long, conflicts_with = "format")]
@@ -72,6 +74,20 @@ impl ValidateError {
             Self::Output(_) => exit::FAILURE,
         }
     }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// See [`validate`].
+pub fn command(mut args: ValidateArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    args.unit_dirs.clone_from(&context.global.unit_dir);
+    let style = Style { colour: context.colour(), width: context.width() };
+    let environment = context.environment.clone();
+    validate(&args, &environment, style, context.out).map_err(|error| CliError {
+        code: error.exit_code(),
+        ..CliError::doing("check the unit files", &error)
+    })
 }
 
 /// Checks, prints to `out`, and returns the exit code: 0 fine, 1 errors, 3 warnings under `--strict`.

@@ -5,22 +5,33 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use axum::Router;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Bytes;
-use hyper::{Method, Request, StatusCode};
+use hyper::body::{Body, Bytes};
+use hyper::service::Service as _;
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 
+use super::server::finished;
 use super::wire::{API_HEADER, API_VERSION, ApiError};
 use crate::model::limits::{CONTROL_ANSWER_BYTES_MAX, CONTROL_TIMEOUT};
+use crate::secret::Scrubber;
 
-/// Talks to the daemon of one state directory.
+/// Talks to the daemon of one state directory, or to a router in this process.
 #[derive(Clone, Debug)]
 pub struct Client {
-    socket: PathBuf,
+    way: Way,
     timeout: Duration,
+}
+
+#[derive(Clone, Debug)]
+enum Way {
+    Socket(PathBuf),
+    InProcess(Router),
 }
 
 /// Why there is no answer.
@@ -93,7 +104,13 @@ impl Client {
     /// Opens nothing yet.
     #[must_use]
     pub fn new(socket: impl Into<PathBuf>) -> Self {
-        Self { socket: socket.into(), timeout: CONTROL_TIMEOUT }
+        Self { way: Way::Socket(socket.into()), timeout: CONTROL_TIMEOUT }
+    }
+
+    /// The same handlers without a daemon: a command that holds the instance lock itself.
+    #[must_use]
+    pub fn in_process(router: Router, scrubber: Scrubber) -> Self {
+        Self { way: Way::InProcess(finished(router, scrubber)), timeout: CONTROL_TIMEOUT }
     }
 
     /// For requests that take their time on purpose.
@@ -101,12 +118,6 @@ impl Client {
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
-    }
-
-    /// The socket.
-    #[must_use]
-    pub fn socket(&self) -> &Path {
-        &self.socket
     }
 
     /// Asks. `path` begins with a slash, is percent-encoded where needed and may have a query.
@@ -149,23 +160,12 @@ impl Client {
         Err(ClientError::Refused { status: status.as_u16(), error })
     }
 
-    async fn connect(&self) -> Result<UnixStream, ClientError> {
-        let socket = self.socket.clone();
-        UnixStream::connect(&self.socket).await.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => ClientError::NotRunning { socket },
-            io::ErrorKind::PermissionDenied => ClientError::NotAllowed { socket },
-            _ => broken(format!("connect to {}", self.socket.display()), error),
-        })
-    }
-
     async fn exchange(
         &self,
         method: Method,
         path: &str,
         body: Bytes,
     ) -> Result<(StatusCode, Bytes), ClientError> {
-        let stream = self.connect().await?;
-        let asking = || format!("ask the daemon for {path}");
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -174,29 +174,68 @@ impl Client {
             .header("connection", "close")
             .header(API_HEADER, API_VERSION)
             .body(Full::new(body))
-            .map_err(|error| broken(asking(), error))?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| broken(asking(), error))?;
-        let answer = async {
-            let answer = sender.send_request(request).await.map_err(|error| broken(asking(), error))?;
-            let theirs = answer.headers().get(API_HEADER).map(|value| value.to_str().unwrap_or("?"));
-            if theirs != Some(API_VERSION.to_string().as_str()) {
-                return Err(ClientError::WireMismatch { theirs: theirs.unwrap_or("?").to_owned() });
+            .map_err(|error| broken(asking(path), error))?;
+        match &self.way {
+            Way::Socket(socket) => over_socket(socket, path, request).await,
+            Way::InProcess(router) => {
+                let answer = TowerToHyperService::new(router.clone()).call(request).await;
+                read(path, answer.map_err(|error| broken(asking(path), error))?).await
             }
-            let status = answer.status();
-            let body = Limited::new(answer.into_body(), CONTROL_ANSWER_BYTES_MAX).collect().await;
-            let body = body.map_err(|error| ClientError::Broken { doing: asking(), source: error })?;
-            Ok((status, body.to_bytes()))
-        };
-        // The connection moves the bytes while the answer is awaited; when it ends first, what it read is still there.
-        let mut answer = std::pin::pin!(answer);
-        tokio::select! {
-            biased;
-            done = &mut answer => done,
-            _ = connection => answer.await,
         }
     }
+}
+
+async fn over_socket(
+    socket: &Path,
+    path: &str,
+    request: Request<Full<Bytes>>,
+) -> Result<(StatusCode, Bytes), ClientError> {
+    let stream = connect(socket).await?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| broken(asking(path), error))?;
+    let answer = async {
+        let answer = sender.send_request(request).await.map_err(|error| broken(asking(path), error))?;
+        read(path, answer).await
+    };
+    // The connection moves the bytes while the answer is awaited; when it ends first, what it read is still there.
+    let mut answer = std::pin::pin!(answer);
+    tokio::select! {
+        biased;
+        done = &mut answer => done,
+        _ = connection => answer.await,
+    }
+}
+
+async fn connect(socket: &Path) -> Result<UnixStream, ClientError> {
+    let named = || socket.to_owned();
+    UnixStream::connect(socket).await.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            ClientError::NotRunning { socket: named() }
+        }
+        io::ErrorKind::PermissionDenied => ClientError::NotAllowed { socket: named() },
+        _ => broken(format!("connect to {}", socket.display()), error),
+    })
+}
+
+/// The answer's status and body, if it is of our version.
+async fn read<B>(path: &str, answer: Response<B>) -> Result<(StatusCode, Bytes), ClientError>
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    let theirs = answer.headers().get(API_HEADER).map(|value| value.to_str().unwrap_or("?"));
+    if theirs != Some(API_VERSION.to_string().as_str()) {
+        return Err(ClientError::WireMismatch { theirs: theirs.unwrap_or("?").to_owned() });
+    }
+    let status = answer.status();
+    let body = Limited::new(answer.into_body(), CONTROL_ANSWER_BYTES_MAX).collect().await;
+    let body = body.map_err(|source| ClientError::Broken { doing: asking(path), source })?;
+    Ok((status, body.to_bytes()))
+}
+
+fn asking(path: &str) -> String {
+    format!("ask the daemon for {path}")
 }
 
 fn broken(doing: impl Into<String>, source: impl Into<Box<dyn StdError + Send + Sync>>) -> ClientError {

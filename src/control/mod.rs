@@ -1,5 +1,6 @@
 //! The control API: HTTP and JSON over a Unix socket that only its owner can reach.
 
+pub mod api;
 pub mod client;
 mod finish;
 pub mod health;

@@ -75,10 +75,7 @@ pub async fn serve(
     scrubber: Scrubber,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    let router = router
-        .fallback(|| async { Fault::not_found("the daemon does not know this request") })
-        .layer(DefaultBodyLimit::max(CONTROL_BODY_BYTES_MAX))
-        .layer(middleware::from_fn_with_state(scrubber, finish::finish));
+    let router = finished(router, scrubber);
     let stopped = stop.clone().cancelled_owned();
     let serving = axum::serve(listener, router).with_graceful_shutdown(stopped).into_future();
     let cut = async {
@@ -93,4 +90,12 @@ pub async fn serve(
             Ok(())
         }
     }
+}
+
+/// A router with what all requests and answers have in common.
+pub(super) fn finished(router: Router, scrubber: Scrubber) -> Router {
+    router
+        .fallback(|| async { Fault::not_found("the daemon does not know this request") })
+        .layer(DefaultBodyLimit::max(CONTROL_BODY_BYTES_MAX))
+        .layer(middleware::from_fn_with_state(scrubber, finish::finish))
 }

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::draft::Draft;
+use crate::model::ids::ActionId;
+use crate::model::item::Item;
 use crate::model::time::Timestamp;
 use crate::store::Counts;
 
@@ -254,4 +257,122 @@ impl From<Counts> for CountsView {
             oldest_queued_at: counts.oldest_queued_at,
         }
     }
+}
+
+/// `?state=…&limit=…`
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ListQuery {
+    /// Only in this state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+impl ListQuery {
+    /// Rows when nothing else is asked for.
+    const LIMIT_DEFAULT: usize = 50;
+    /// Rows at most.
+    const LIMIT_MAX: usize = 10_000;
+
+    /// The request's path with its query.
+    #[must_use]
+    pub fn path(&self, base: &str) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        if let Some(state) = &self.state {
+            query.append_pair("state", state);
+        }
+        if let Some(limit) = self.limit {
+            query.append_pair("limit", &limit.to_string());
+        }
+        format!("{base}?{}", query.finish())
+    }
+
+    /// The number of rows asked for, within bounds.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.limit.unwrap_or(Self::LIMIT_DEFAULT).min(Self::LIMIT_MAX)
+    }
+}
+
+/// `?deferred=true`
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct ReviewQuery {
+    /// Deferred ones too.
+    #[serde(default)]
+    pub deferred: bool,
+}
+
+/// A draft with what a person needs to decide.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReviewView {
+    /// The draft.
+    pub draft: Draft,
+    /// The thread, oldest first.
+    pub items: Vec<Item>,
+    /// Why it went to this engine.
+    pub route: Option<String>,
+    /// Undo window after approval; `None` when the connector is off.
+    pub hold: Option<Duration>,
+    /// Why it cannot be approved now.
+    pub blocked: Option<String>,
+}
+
+/// A new text for a draft.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EditBody {
+    /// Of the version that was edited.
+    pub hash: String,
+    /// The new text.
+    pub body: String,
+}
+
+/// An approval.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApproveBody {
+    /// Of the version that was seen.
+    pub hash: String,
+    /// Who: `terminal`, a channel's name.
+    pub by: String,
+    /// Although the thread moved on.
+    #[serde(default)]
+    pub stale_ok: bool,
+}
+
+/// What an approval made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approved {
+    /// The outbound action.
+    pub action: ActionId,
+}
+
+/// A rejection.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RejectBody {
+    /// For the engine's next try, or for the record.
+    pub note: String,
+    /// Have the engine try again with the note; else the case is dismissed.
+    pub retry: bool,
+}
+
+/// A deferral.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct DeferBody {
+    /// Out of the list until then.
+    pub until: Timestamp,
+}
+
+/// A decision on a held action.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ReleaseBody {
+    /// It did arrive: record it as sent. Else: send it.
+    pub was_sent: bool,
+}
+
+/// A reason for the record.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Reason {
+    /// For people.
+    pub reason: String,
 }

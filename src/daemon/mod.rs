@@ -1,8 +1,10 @@
 //! The process: paths, the instance lock, logging, signals, the service manager, exit codes.
 
+pub mod assembly;
 pub use crate::model::exit;
 pub mod lock;
 pub mod logging;
 pub mod paths;
+pub mod run;
 pub mod service_manager;
 pub mod signals;

@@ -136,6 +136,12 @@ impl CommandEngine {
             remarks.push(format!("the program left {} processes behind; they were ended", report.swept));
         }
         ended_well(&report, run_limits, &collector)?;
+        // What was skipped may have been the answer, or a part of it.
+        if report.lines_skipped > 0 {
+            let most = short_size(limits::CHILD_LINE_BYTES_MAX as u64);
+            let detail = format!("line too long: it wrote a line of more than {most}");
+            return Err(failed(RunFailure::Protocol, with_hint(&detail, &report)));
+        }
         let result = match collector.finish() {
             Collected::Result(result) => result,
             Collected::Failed(failure, message) => return Err(failed(failure, with_hint(&message, &report))),

@@ -8,6 +8,9 @@ use crate::model::run::RunFailure;
 use crate::model::text::one_line;
 use crate::unit::plan::{EngineUnit, Off, Plan, RouteUnit, Standing};
 
+/// How an explanation begins that says why it is not the first engine.
+pub const FELL_BACK: &str = "fell back from";
+
 /// What routes look at.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteFacts<'a> {
@@ -168,7 +171,7 @@ impl Router {
 fn taken(rule: &Rule, engine: &str, skipped: &[String], seen: &[String]) -> String {
     let mut why = String::new();
     if !skipped.is_empty() {
-        why = format!("fell back from {} (declared for `config`); ", skipped.join(", "));
+        why = format!("{FELL_BACK} {} (declared for `config`); ", skipped.join(", "));
     }
     why += &format!("route {}: ", rule.name);
     if rule.conditions.is_empty() {

@@ -145,6 +145,58 @@ pub enum RuntimeSummary {
     },
 }
 
+impl RuntimeSummary {
+    /// Adds the counts of a further pass of the same runtime; gauges take the newer value.
+    pub fn add(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Sync(a), Self::Sync(b)) => {
+                a.pages += b.pages;
+                a.new_items += b.new_items;
+                a.updated_items += b.updated_items;
+                a.seen_items += b.seen_items;
+                a.own_items += b.own_items;
+                a.baseline_items += b.baseline_items;
+                a.quarantined_items += b.quarantined_items;
+                a.cases_made += b.cases_made;
+                a.cases_joined += b.cases_joined;
+                a.notes.extend(b.notes.iter().cloned());
+            }
+            (Self::Ingest(a), Self::Ingest(b)) => {
+                a.queued += b.queued;
+                a.dismissed += b.dismissed;
+                a.parked += b.parked;
+            }
+            (Self::Worker(a), Self::Worker(b)) => {
+                a.reaped += b.reaped;
+                a.claimed += b.claimed;
+                a.drafts += b.drafts;
+                a.nothing_to_do += b.nothing_to_do;
+                a.failed += b.failed;
+                a.parked += b.parked;
+            }
+            (Self::Review(a), Self::Review(b)) => {
+                a.open = b.open;
+                a.auto_approved += b.auto_approved;
+            }
+            (Self::Outbound(a), Self::Outbound(b)) => {
+                a.sent += b.sent;
+                a.confirmed += b.confirmed;
+                a.retried += b.retried;
+                a.uncertain += b.uncertain;
+                a.held += b.held;
+                a.dead += b.dead;
+                a.rehearsed += b.rehearsed;
+            }
+            (Self::Pending(a), Self::Pending(b)) => {
+                a.woken += b.woken;
+                a.parked = b.parked;
+            }
+            // Passes of one runtime give one kind of summary.
+            (_, _) => {}
+        }
+    }
+}
+
 /// One pass of one runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CycleRecord {

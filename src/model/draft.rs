@@ -23,6 +23,14 @@ pub struct Envelope {
     pub thread: serde_json::Value,
 }
 
+impl Envelope {
+    /// The recipients in one line; where there are none, the place: "file beside note.md".
+    #[must_use]
+    pub fn recipients(&self) -> String {
+        if self.to.is_empty() { self.place.clone() } else { self.to.join(", ") }
+    }
+}
+
 /// State of a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

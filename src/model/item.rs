@@ -149,6 +149,10 @@ pub enum Disposition {
     },
 }
 
+/// The label of an item that only words itself like an automatic reply. The loop guard looks for it: one is worth a
+/// warning, a second in the same thread within a day is not answered.
+pub const AUTO_REPLY_SUSPECTED: &str = "auto-reply-suspected";
+
 /// A connector's durable position: JSON text of the connector's own making, at most `limits::CURSOR_BYTES_MAX`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -65,6 +65,9 @@ pub const IMAP_HEADS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// All that a submission server may say about one mail.
 pub const SMTP_ANSWERS_BYTES_MAX: u64 = 256 * 1024;
 
+/// The copy of a sent mail is made between sending and recording that it was sent; that stretch must stay short.
+pub const SENT_COPY_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// A sent mail that is not in its mailbox after so long will hardly come; servers store copies with delay.
 pub const SENT_COPY_DELAY: Duration = Duration::from_secs(120);
 
@@ -113,6 +116,24 @@ pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
 /// After "too many requests" without a time.
 pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
 
+/// Items of one run of a command connector: with [`COMMAND_STDOUT_BYTES_MAX`] it bounds what is held in memory.
+pub const COMMAND_ITEMS_MAX: usize = 1000;
+
+/// One line of a command connector.
+pub const COMMAND_LINE_BYTES_MAX: usize = 1024 * 1024;
+
+/// All lines of one run of a command connector.
+pub const COMMAND_STDOUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The state of a command connector; leaves room for our own part of the cursor.
+pub const COMMAND_STATE_BYTES_MAX: usize = 60 * 1024;
+
+/// What of a command connector's stderr goes into an error.
+pub const COMMAND_STDERR_SHOWN_BYTES_MAX: usize = 600;
+
+/// A program's reply handle: it is stored with every draft and action.
+pub const REPLY_HANDLE_BYTES_MAX: usize = 16 * 1024;
+
 /// Files of a drop-box that are looked at in one poll.
 pub const DIRECTORY_FILES_MAX: usize = 20_000;
 
@@ -143,7 +164,8 @@ pub const CHILD_TERM_GRACE: Duration = Duration::from_secs(5);
 /// A lease on a case; extended while the worker lives.
 pub const LEASE: Duration = Duration::from_secs(120);
 
-/// Tries of one case before it is parked for the user, counted over restarts.
+/// Tries of one case before it is parked for the user, counted over restarts. One that was only ever interrupted is
+/// parked for a while first.
 pub const CASE_ATTEMPTS_MAX: u32 = 4;
 
 /// Tries of one outbound action on transient errors before it is held for the user.

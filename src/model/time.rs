@@ -31,6 +31,13 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
+    /// For mail headers: `Mon, 30 Nov 2026 08:00:00 +0000`.
+    #[must_use]
+    pub fn rfc_2822(self) -> String {
+        let at = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
+        jiff::fmt::rfc2822::to_string(&at.to_zoned_datetime(jiff::tz::TimeZone::UTC)).unwrap_or_default()
+    }
+
     /// From a whole number of seconds since 1970.
     #[must_use]
     pub fn from_seconds(seconds: i64) -> Self {
@@ -71,6 +78,17 @@ pub fn short_span(span: Duration) -> String {
         3600..172_800 => format!("{}h", seconds / 3600),
         _ => format!("{}d", seconds / 86_400),
     }
+}
+
+/// The local day that a moment lies in: its first moment and the next day's.
+#[must_use]
+pub fn day_bounds(at: Timestamp) -> (Timestamp, Timestamp) {
+    let zoned = jiff::Timestamp::from_millisecond(at.0)
+        .unwrap_or_default()
+        .to_zoned_datetime(jiff::tz::TimeZone::system());
+    let start = zoned.start_of_day().unwrap_or_else(|_| zoned.clone());
+    let end = start.tomorrow().and_then(|next| next.start_of_day()).unwrap_or_else(|_| zoned.clone());
+    (Timestamp(start.timestamp().as_millisecond()), Timestamp(end.timestamp().as_millisecond()))
 }
 
 /// The only source of "now". Passed as a parameter so that tests own the time.
@@ -145,6 +163,20 @@ mod tests {
         let read = |text: &str| Timestamp::from_http_date(text).map(|at| at.to_string());
         assert_eq!(read("Mon, 30 Nov 2026 08:00:00 GMT").as_deref(), Some("2026-11-30T08:00:00Z"));
         assert_eq!(read("soon"), None);
+    }
+
+    #[test]
+    fn shows_mail_dates() {
+        assert_eq!(Timestamp(1_796_025_600_123).rfc_2822(), "Mon, 30 Nov 2026 08:00:00 +0000");
+    }
+
+    #[test]
+    fn a_day_holds_its_moments() {
+        let at = Timestamp(1_796_025_600_123);
+        let (start, end) = day_bounds(at);
+        assert!(start <= at && at < end);
+        let hours = end.since(start).as_secs() / 3600;
+        assert!((23..=25).contains(&hours), "{hours}");
     }
 
     #[test]

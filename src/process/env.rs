@@ -8,10 +8,10 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use super::{ChildEnv, EnvValue};
-use crate::model::class::{ErrorClass, PortError};
+use crate::model::class::PortError;
 use crate::model::environment::Environment;
 use crate::model::secret_ref::SecretRef;
-use crate::secret::{SecretError, SecretStore};
+use crate::secret::SecretStore;
 use crate::unit::plan::EnvUnit;
 use crate::unit::value::Setting;
 
@@ -170,11 +170,7 @@ async fn read(
     unit: &str,
 ) -> Result<crate::secret::SecretValue, PortError> {
     secrets.read(reference).await.map_err(|error| {
-        let class = match error {
-            SecretError::Missing { .. } => ErrorClass::Auth,
-            SecretError::Unavailable { .. } => ErrorClass::NETWORK,
-        };
-        PortError::caused(class, format!("read the secret for `{name}` of `{unit}.env`"), error)
+        PortError::caused(error.class(), format!("read the secret for `{name}` of `{unit}.env`"), error)
     })
 }
 
@@ -204,7 +200,8 @@ mod tests {
     use futures_util::future::BoxFuture;
 
     use super::*;
-    use crate::secret::SecretValue;
+    use crate::model::class::ErrorClass;
+    use crate::secret::{SecretError, SecretValue};
 
     struct OneSecret;
 

@@ -82,11 +82,13 @@ pub(super) fn explain(program: &Path, cwd: &Path, error: io::Error) -> PortError
     PortError::caused(class, text, error)
 }
 
-/// `#!/usr/bin/env NAME` starts `env`, which then fails with nothing but exit code 127. Looked at before the start.
+/// Whether it can be started at all, as far as that can be told beforehand. `#!/usr/bin/env NAME` starts `env`, which
+/// then fails with nothing but exit code 127.
 ///
 /// # Errors
-/// `Config`, naming the interpreter and the PATH.
+/// `Config`: not there, not executable, or naming the interpreter and the PATH.
 pub fn check(program: &Path, env: &ChildEnv) -> Result<(), PortError> {
+    access(program, Access::EXEC_OK).map_err(|error| explain(program, Path::new("/"), error.into()))?;
     let Some(line) = interpreter(program) else { return Ok(()) };
     let mut words = line.split_ascii_whitespace();
     if !words.next().is_some_and(|first| first.ends_with("/env")) {

@@ -3,6 +3,7 @@
 //! Linux finds and ends the whole tree of a child (see `tree`). Elsewhere only its process group is ended and nothing
 //! is reaped at start: a helper that leaves the group survives there.
 
+pub mod editor;
 pub mod env;
 mod exit;
 mod lines;

@@ -89,6 +89,9 @@ pub(super) async fn run(
     cancel: &CancellationToken,
     on_line: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<ChildReport, PortError> {
+    if cancel.is_cancelled() {
+        return Ok(Talk::new(&spec.limits, on_line).into_report(ChildEnd::Cancelled));
+    }
     let program = lookup::find(&spec.program, &spec.env)?;
     lookup::check(&program, &spec.env)?;
     let mark = crate::secret::random::random_hex(16);
@@ -99,7 +102,7 @@ pub(super) async fn run(
     })?;
     let mut child = spawn::spawn(&program, &spec, &mark).await?;
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or(0);
-    let mut guard = KillOnDrop(Some(Tree::marked(&mark).led_by(pid)));
+    let mut guard = KillOnDrop(Some(Tree::marked(&mark).led_by(pid).born_now()));
     note.leader(pid);
 
     let stdin_text = std::mem::take(&mut spec.stdin);
@@ -196,7 +199,7 @@ impl<'a> Talk<'a> {
         let mut fed = false;
         let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
         let (mut out_buffer, mut err_buffer) = (vec![0_u8; READ_BYTES], vec![0_u8; READ_BYTES / 8]);
-        let mut exit = ExitWatch::new(child);
+        let exit = ExitWatch::new(child);
         let started = Instant::now();
         let mut watch = Watch { limits: *limits, started, heard: None, phase: Phase::Running, end: None };
         let mut track_at = started + TRACK_EVERY;
@@ -224,10 +227,7 @@ impl<'a> Talk<'a> {
                         self.tail.push(err_buffer.get(..bytes).unwrap_or_default());
                     }
                 },
-                reaped = exit.ended(child), if !leader_ended => {
-                    if let (true, Some(tree)) = (reaped, guard.tree()) {
-                        tree.forget_leader();
-                    }
+                () = exit.ended(), if !leader_ended => {
                     fed = true;
                     watch.phase = Phase::Draining(Instant::now() + limits::CHILD_DRAIN);
                 },

@@ -6,11 +6,14 @@
 //! [`TRACK_EVERY`]). What escapes: a process that wiped its environment, left its session and lost its parent, all
 //! between two looks. Under the packaged systemd unit the control group ends that one when the daemon stops.
 //!
+//! A look goes over all processes, which takes milliseconds. Right after a start only those with numbers above the
+//! leader's can belong to it, and the kernel says which number it gave out last; so a short run costs a few reads.
+//!
 //! On systems without `/proc` only the process group of the leader is signalled; a helper that made its own session
 //! survives there.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
@@ -25,6 +28,13 @@ const KILL_ROUNDS_MAX: u32 = 50;
 
 /// Between two rounds.
 const KILL_PAUSE: Duration = Duration::from_millis(10);
+
+/// So young a run cannot have seen all numbers given out and begun again.
+const YOUNG: Duration = Duration::from_secs(1);
+
+/// More numbers than this are looked up faster by listing all processes.
+#[cfg(target_os = "linux")]
+const NUMBERS_MAX: i32 = 500;
 
 /// Processes remembered for one run; a fork bomb must not fill our memory, its mark finds it anyway.
 #[cfg(target_os = "linux")]
@@ -58,12 +68,22 @@ pub(super) struct Tree {
     leader: Option<i32>,
     /// Seen as members at some time: pid and start time.
     known: HashMap<i32, u64>,
+    /// When the leader was started: nothing of the run is older.
+    born: Option<Born>,
+}
+
+/// A start in both clocks that are of use.
+#[derive(Clone, Copy, Debug)]
+struct Born {
+    at: Instant,
+    /// Ticks since boot.
+    ticks: u64,
 }
 
 impl Tree {
     /// Everything that carries this mark.
     pub(super) fn marked(mark: &str) -> Self {
-        Self { mark: mark.to_owned(), leader: None, known: HashMap::new() }
+        Self { mark: mark.to_owned(), leader: None, known: HashMap::new(), born: None }
     }
 
     /// The same, and what descends from this leader, which is a session leader and not waited for yet.
@@ -73,9 +93,11 @@ impl Tree {
         self
     }
 
-    /// The leader was waited for: its number may mean another process from now on.
-    pub(super) fn forget_leader(&mut self) {
-        self.leader = None;
+    /// The leader was started this moment: nothing of the tree is older.
+    pub(super) fn born_now(mut self) -> Self {
+        let ticks = self.leader.and_then(|leader| self.known.get(&leader));
+        self.born = ticks.map(|ticks| Born { at: Instant::now(), ticks: *ticks });
+        self
     }
 
     fn remember(&mut self, pid: i32) {
@@ -93,13 +115,22 @@ impl Tree {
         }
     }
 
+    /// A look at it is cheap.
+    fn is_young(&self) -> bool {
+        self.born.is_some_and(|born| born.at.elapsed() < YOUNG)
+    }
+
     /// Ends every member that is alive, again and again until a look finds none. Returns those that were ended.
     pub(super) async fn kill(self) -> Vec<Process> {
         let mut ended = Vec::new();
         for _ in 0..KILL_ROUNDS_MAX {
-            let tree = self.clone();
-            // Reading `/proc` may wait for a lock of the process that is looked at.
-            let round = tokio::task::spawn_blocking(move || tree.kill_once()).await.unwrap_or_default();
+            let round = if self.is_young() {
+                self.kill_once()
+            } else {
+                let tree = self.clone();
+                // Reading all of `/proc` takes milliseconds, and may wait for a lock of a process that is looked at.
+                tokio::task::spawn_blocking(move || tree.kill_once()).await.unwrap_or_default()
+            };
             if round.is_empty() {
                 return ended;
             }
@@ -125,7 +156,7 @@ pub(super) mod platform {
 
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
-    use super::{HashMap, KNOWN_LEN_MAX, MARK, Pid, Process, Signal, Tree};
+    use super::{KNOWN_LEN_MAX, MARK, NUMBERS_MAX, Pid, Process, Signal, Tree};
 
     /// One line of `/proc/PID/stat`.
     #[derive(Debug, PartialEq, Eq)]
@@ -165,6 +196,12 @@ pub(super) mod platform {
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
             .filter_map(stat)
             .collect()
+    }
+
+    /// The number given out last, proc(5): the fifth field of loadavg.
+    fn last_number() -> Option<i32> {
+        let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+        text.split_ascii_whitespace().nth(4)?.parse().ok()
     }
 
     /// The environment a process was started with. Not readable for other users' processes: those are not ours.
@@ -210,19 +247,29 @@ pub(super) mod platform {
             }
         }
 
+        /// All processes that may be members.
+        fn candidates(&self) -> Vec<Stat> {
+            if let (true, Some(leader), Some(last)) = (self.is_young(), self.leader, last_number())
+                && (leader..=leader.saturating_add(NUMBERS_MAX)).contains(&last)
+            {
+                return (leader..=last).filter_map(stat).collect();
+            }
+            all()
+        }
+
         /// The members that are alive now.
         fn members(&self) -> Vec<Process> {
             let mark = format!("{MARK}={}", self.mark).into_bytes();
             let own = i32::try_from(std::process::id()).unwrap_or(0);
-            let all = all();
-            let is_known: HashMap<i32, u64> = self.known.clone();
+            let oldest = self.born.map_or(0, |born| born.ticks);
+            let all = self.candidates();
             let mut member: HashSet<i32> = all
                 .iter()
-                .filter(|stat| stat.pid != own && stat.pid != 1)
+                .filter(|stat| stat.pid != own && stat.pid != 1 && stat.started >= oldest)
                 .filter(|stat| {
                     self.leader.is_some_and(|leader| stat.pid == leader || stat.session == leader)
-                        || is_known.get(&stat.pid) == Some(&stat.started)
-                        || carries(stat.pid, &mark)
+                        || self.known.get(&stat.pid) == Some(&stat.started)
+                        || (!stat.zombie && carries(stat.pid, &mark))
                 })
                 .map(|stat| stat.pid)
                 .collect();

@@ -15,7 +15,7 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 pub(super) const NEW_CASES: &str = case_sql!("WHERE c.state = 'new' ORDER BY c.id LIMIT ?1");
 
 pub(super) const NEWEST: &str = "SELECT j.key, b.body, EXISTS (SELECT 1 FROM items e WHERE e.case_id = i.case_id AND e.id < i.id \
-     AND e.disposition = 1 AND e.read_at > i.read_at - ?2) \
+     AND e.disposition IN (1, 5) AND e.read_at > i.read_at - ?2) \
      FROM json_each(?1) j CROSS JOIN cases c ON c.id = j.value CROSS JOIN items i ON i.id = c.newest_item \
      CROSS JOIN item_bodies b ON b.item_id = i.id";
 
@@ -91,8 +91,8 @@ type Row<'a> = (i64, &'static str, Option<&'a str>, Option<&'a str>, i64, Option
 
 fn row(id: CaseId, to: &Admission) -> Row<'_> {
     match to {
-        Admission::Queue { route, engine, priority, .. } => {
-            (id.0, CaseState::Queued.word(), Some(route), Some(engine), *priority, None)
+        Admission::Queue { route, engine, priority, instead, .. } => {
+            (id.0, CaseState::Queued.word(), Some(route), Some(engine), *priority, instead.as_deref())
         }
         Admission::Park { reason } => (id.0, CaseState::Parked.word(), None, None, 0, Some(reason)),
         Admission::Dismiss { reason } => (id.0, CaseState::Dismissed.word(), None, None, 0, Some(reason)),

@@ -20,7 +20,7 @@ pub(super) const READY: &str = "SELECT json_group_array(json_array(id, token + 1
 
 /// Takes them, writes the journal, gives them back whole.
 pub(super) const CLAIM: &str = "UPDATE cases SET state = 'running', attempts = attempts + 1, token = j.value ->> 1, \
-     lease_until = ?, changed_at = ?, news = 0, reason = NULL, until = NULL \
+     lease_until = ?, changed_at = ?, news = 0, until = NULL \
      FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
      INSERT INTO journal (case_id, at, event, detail) \
      SELECT value ->> 0, ?, 'claimed', value ->> 2 FROM json_each(?); \

@@ -1,6 +1,7 @@
 //! What becomes due by time alone.
 
 use super::rows::Columns;
+use super::types::Due;
 use super::writer::Tx;
 use super::{Result, Store, journal};
 use crate::model::limits;
@@ -12,12 +13,16 @@ pub(super) const WAKE: &str = "UPDATE cases SET state = 'new', reason = NULL, un
 pub(super) const CLOSE: &str = "UPDATE cases SET state = 'closed', changed_at = ?1 \
      WHERE id IN (SELECT id FROM cases WHERE state = 'sent' AND changed_at < ?3 ORDER BY changed_at LIMIT ?2) RETURNING id";
 
-pub(super) const NEXT_DUE: &str = "SELECT min(at) FROM ( \
-     SELECT min(until) AS at FROM cases WHERE state = 'parked' \
-     UNION ALL SELECT min(lease_until) FROM cases WHERE state = 'running' \
-     UNION ALL SELECT min(not_before) FROM actions WHERE state = 'approved' \
-     UNION ALL SELECT min(not_before) FROM actions WHERE state = 'uncertain' \
-     UNION ALL SELECT min(deferred_until) FROM drafts WHERE state = 'open' AND deferred_until > ?1)";
+pub(super) const NEXT_PARKED: &str = "SELECT min(until) FROM cases WHERE state = 'parked'";
+
+pub(super) const NEXT_DRAFT: &str =
+    "SELECT min(deferred_until) FROM drafts WHERE state = 'open' AND deferred_until > ?1";
+
+pub(super) const NEXT_ACTION: &str = "SELECT min(at) FROM ( \
+     SELECT min(not_before) AS at FROM actions WHERE state = 'approved' \
+     UNION ALL SELECT min(not_before) FROM actions WHERE state = 'uncertain')";
+
+pub(super) const NEXT_LEASE: &str = "SELECT min(lease_until) FROM cases WHERE state = 'running'";
 
 impl Store {
     /// Parked cases with a time that has come go back to `new`; `sent` cases untouched since `sent_before` are closed.
@@ -35,9 +40,14 @@ impl Store {
         }
     }
 
-    /// The earliest moment at which something becomes due by time alone: parked, action, lease, deferred draft.
-    pub async fn next_due(&self) -> Result<Option<Timestamp>> {
-        let query = sqlx::query(NEXT_DUE).bind(self.now().0);
+    /// The earliest moment at which something becomes due by time alone.
+    pub async fn next_due(&self, what: Due) -> Result<Option<Timestamp>> {
+        let query = match what {
+            Due::Parked => sqlx::query(NEXT_PARKED),
+            Due::Drafts => sqlx::query(NEXT_DRAFT).bind(self.now().0),
+            Due::Actions => sqlx::query(NEXT_ACTION),
+            Due::Leases => sqlx::query(NEXT_LEASE),
+        };
         match self.read_first("read what is due next", query).await? {
             Some(row) => Columns::of(&row).maybe_time(),
             None => Ok(None),

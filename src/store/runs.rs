@@ -294,8 +294,10 @@ fn end<'a>(
                     (reason, until) = (Some(why.as_str()), *at);
                     CaseState::Parked
                 }
-                AfterFailure::Requeue { engine: other, .. } => {
+                AfterFailure::Requeue { engine: other, reason: why } => {
                     engine = Some(other.as_str());
+                    // The draft that comes of it says why it is not the first engine's.
+                    reason = Some(why.as_str());
                     CaseState::Queued
                 }
                 AfterFailure::Dead { reason: why } => {

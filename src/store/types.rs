@@ -85,6 +85,8 @@ pub enum Admission {
         engine: String,
         /// Higher first.
         priority: i64,
+        /// Why it is not the route's first engine: "fell back from claude: disabled"; said in the draft.
+        instead: Option<String>,
         /// "route mail-draft: connector matches…", for the journal.
         why: String,
     },
@@ -227,6 +229,19 @@ pub struct CaseRecord {
     pub actions: Vec<OutboundAction>,
     /// Oldest first, at most `limits::JOURNAL_ROWS_SHOWN_MAX`.
     pub journal: Vec<JournalRow>,
+}
+
+/// What becomes due by time alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Parked cases.
+    Parked,
+    /// Deferred drafts.
+    Drafts,
+    /// Approved and uncertain actions.
+    Actions,
+    /// Leases that run out.
+    Leases,
 }
 
 /// Counts for a glance.

@@ -28,4 +28,5 @@ mod words;
 
 pub use check::{CHECKS, explain};
 pub use compile::{CompileEnv, Compiled, compile};
+pub use decode::parse_duration;
 pub use load::{Loaded, load};

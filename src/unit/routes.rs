@@ -1,11 +1,12 @@
 //! Routes looked at together: who shadows whom, who never matches, what must stay on this machine.
 
-use globset::Glob;
+use std::collections::BTreeSet;
+
+use globset::{Glob, GlobMatcher};
 
 use super::check::{bad_value, never_matching_route, private_route_cloud_engine, shadowed_route};
 use super::graph::{Units, switched_off};
-use super::kinds::route;
-use super::plan::{EdgeKind, Kind, RouteMatch, UnitName};
+use super::plan::{EdgeKind, Kind, UnitName};
 use super::registry::Registry;
 use super::typed::Typed;
 use crate::diag::{Finding, Span};
@@ -13,24 +14,28 @@ use crate::model::limits;
 
 /// Writes the findings into the routes.
 pub(crate) fn check(units: &mut Units, registry: &Registry) {
+    let connectors: BTreeSet<&str> =
+        units.keys().filter(|name| name.kind == Kind::Connector).map(|name| name.name.as_str()).collect();
     let mut found: Vec<(UnitName, Finding)> = Vec::new();
-    let routes =
-        || units.values().filter(|unit| unit.name.kind == Kind::Route && switched_off(unit).is_none());
-    for unit in routes() {
-        let name = || unit.name.clone();
-        found.extend(globs(unit).into_iter().map(|finding| (name(), finding)));
-        found.extend(never(unit, units).into_iter().map(|finding| (name(), finding)));
-        found.extend(private(unit, units, registry).into_iter().map(|finding| (name(), finding)));
+    let mut ordered: Vec<Rule<'_>> = Vec::new();
+    for unit in units.values().filter(|unit| unit.name.kind == Kind::Route && switched_off(unit).is_none()) {
+        let rule = Rule::new(unit);
+        let mut add = |findings: Vec<Finding>| {
+            found.extend(findings.into_iter().map(|finding| (unit.name.clone(), finding)));
+        };
+        add(rule.bad_globs());
+        add(rule.never(&connectors));
+        add(private(unit, units, registry));
+        if unit.report.first_error().is_none() {
+            ordered.push(rule);
+        }
     }
-    let sound = routes().filter(|unit| unit.report.first_error().is_none());
-    let mut ordered: Vec<(&Typed, i64, RouteMatch)> = sound
-        .map(|unit| (unit, unit.settings("route").integer("priority").unwrap_or(0), route::matches(unit)))
-        .collect();
-    ordered.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.name.cmp(&b.0.name)));
-    for (at, (unit, _, matches)) in ordered.iter().enumerate() {
+    ordered.sort_by(|a, b| b.priority.cmp(&a.priority).then_with(|| a.unit.name.cmp(&b.unit.name)));
+    for (at, rule) in ordered.iter().enumerate() {
         let mut earlier = ordered.iter().take(at.min(limits::ROUTES_COMPARED_MAX));
-        if let Some((by, _, _)) = earlier.find(|(_, _, wider)| covers(wider, matches)) {
-            found.push((unit.name.clone(), shadowed_route::finding(place(unit), &by.name, place(by))));
+        if let Some(by) = earlier.find(|wider| wider.covers(rule)) {
+            let finding = shadowed_route::finding(place(rule.unit), &by.unit.name, place(by.unit));
+            found.push((rule.unit.name.clone(), finding));
         }
     }
     for (name, finding) in found {
@@ -40,35 +45,140 @@ pub(crate) fn check(units: &mut Units, registry: &Registry) {
     }
 }
 
+/// The conditions of a route, each glob compiled once.
+struct Rule<'a> {
+    unit: &'a Typed,
+    priority: i64,
+    size_max: Option<u64>,
+    connector: Vec<Pattern<'a>>,
+    kind: Vec<Pattern<'a>>,
+    labels: Vec<Pattern<'a>>,
+    author: Vec<Pattern<'a>>,
+}
+
+/// One word of a condition.
+struct Pattern<'a> {
+    text: &'a str,
+    sort: Sort,
+}
+
+enum Sort {
+    /// Stands for itself.
+    Literal,
+    /// `*`.
+    Any,
+    /// Stands for several.
+    Glob(Box<GlobMatcher>),
+    /// Cannot be read.
+    Bad,
+}
+
+impl<'a> Pattern<'a> {
+    fn new(text: &'a str) -> Self {
+        let sort = if text == "*" {
+            Sort::Any
+        } else if !text.contains(['*', '?', '[', ']', '{', '}', '\\']) {
+            Sort::Literal
+        } else {
+            Glob::new(text).map_or(Sort::Bad, |glob| Sort::Glob(Box::new(glob.compile_matcher())))
+        };
+        Self { text, sort }
+    }
+
+    fn fits(&self, word: &str) -> bool {
+        match &self.sort {
+            Sort::Literal => self.text == word,
+            Sort::Any => true,
+            Sort::Glob(matcher) => matcher.is_match(word),
+            Sort::Bad => false,
+        }
+    }
+
+    /// Fits all that `other` fits. Says no when it cannot tell.
+    fn covers(&self, other: &Self) -> bool {
+        matches!(self.sort, Sort::Any)
+            || self.text == other.text
+            || (matches!(other.sort, Sort::Literal) && self.fits(other.text))
+    }
+}
+
+impl<'a> Rule<'a> {
+    fn new(unit: &'a Typed) -> Self {
+        let own = unit.settings("match");
+        let list = |key| own.list(key).iter().map(|text| Pattern::new(text)).collect();
+        Self {
+            unit,
+            priority: unit.settings("route").integer("priority").unwrap_or(0),
+            size_max: own.size("size_max"),
+            connector: list("connector"),
+            kind: list("kind"),
+            labels: list("labels"),
+            author: list("author"),
+        }
+    }
+
+    fn lists(&self) -> [(&'static str, &[Pattern<'a>]); 4] {
+        [
+            ("connector", &self.connector),
+            ("kind", &self.kind),
+            ("labels", &self.labels),
+            ("author", &self.author),
+        ]
+    }
+
+    /// The places of a list's words, in the order of the words.
+    fn spans(&self, key: &str) -> &[Span] {
+        self.unit.spans("match", key).map(|spans| spans.items.as_slice()).unwrap_or_default()
+    }
+
+    fn bad_globs(&self) -> Vec<Finding> {
+        let all = self.lists().into_iter().flat_map(|(key, patterns)| {
+            patterns.iter().zip(self.spans(key)).map(move |(pattern, span)| (key, pattern, *span))
+        });
+        all.filter(|(_, pattern, _)| matches!(pattern.sort, Sort::Bad))
+            .map(|(key, _, span)| {
+                bad_value::finding(&format!("match.{key}"), span, "not a glob").note(
+                    "`*` stands for anything, `?` for one character, `[ab]` for one of them, `{a,b}` for one of these",
+                )
+            })
+            .collect()
+    }
+
+    fn never(&self, connectors: &BTreeSet<&str>) -> Vec<Finding> {
+        let fits = |pattern: &Pattern<'_>| match pattern.sort {
+            Sort::Literal => connectors.contains(pattern.text),
+            Sort::Bad => true,
+            Sort::Any | Sort::Glob(_) => connectors.iter().any(|name| pattern.fits(name)),
+        };
+        let patterns = self.connector.iter().zip(self.spans("connector"));
+        patterns
+            .filter(|(pattern, _)| !fits(pattern))
+            .map(|(pattern, span)| {
+                never_matching_route::finding(pattern.text, *span, connectors.iter().copied())
+            })
+            .collect()
+    }
+
+    /// Every case that `narrow` takes is taken by this rule. Says no when it cannot tell.
+    fn covers(&self, narrow: &Self) -> bool {
+        let sizes = match (self.size_max, narrow.size_max) {
+            (None, _) => true,
+            (Some(wide), Some(narrow)) => narrow <= wide,
+            (Some(_), None) => false,
+        };
+        let all = |wide: &[Pattern<'_>], narrow: &[Pattern<'_>]| {
+            wide.is_empty()
+                || (!narrow.is_empty()
+                    && narrow.iter().all(|one| wide.iter().any(|pattern| pattern.covers(one))))
+        };
+        let lists = self.lists().into_iter().zip(narrow.lists());
+        sizes && lists.into_iter().all(|((_, wide), (_, narrow))| all(wide, narrow))
+    }
+}
+
 /// Where a route's rank or condition stands.
 fn place(unit: &Typed) -> Span {
     unit.header("match").or_else(|| unit.header("route")).unwrap_or(Span::file(unit.source))
-}
-
-fn globs(unit: &Typed) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for key in ["connector", "kind", "labels", "author"] {
-        let spans = unit.spans("match", key).map(|spans| spans.items.as_slice()).unwrap_or_default();
-        for (pattern, span) in unit.settings("match").list(key).iter().zip(spans) {
-            if Glob::new(pattern).is_err() {
-                found.push(bad_value::finding(&format!("match.{key}"), *span, "not a glob").note(
-                    "`*` stands for anything, `?` for one character, `[ab]` for one of them, `{a,b}` for one of these",
-                ));
-            }
-        }
-    }
-    found
-}
-
-fn never(unit: &Typed, units: &Units) -> Vec<Finding> {
-    let Some(spans) = unit.spans("match", "connector") else { return Vec::new() };
-    let connectors =
-        || units.keys().filter(|name| name.kind == Kind::Connector).map(|name| name.name.as_str());
-    let patterns = unit.settings("match").list("connector").iter().zip(&spans.items);
-    patterns
-        .filter(|(pattern, _)| Glob::new(pattern).is_ok() && !connectors().any(|name| fits(pattern, name)))
-        .map(|(pattern, span)| never_matching_route::finding(pattern, *span, connectors()))
-        .collect()
 }
 
 fn private(unit: &Typed, units: &Units, registry: &Registry) -> Vec<Finding> {
@@ -88,51 +198,16 @@ fn private(unit: &Typed, units: &Units, registry: &Registry) -> Vec<Finding> {
     .collect()
 }
 
-/// Every case that `narrow` takes is taken by `wide`. Says no when it cannot tell.
-fn covers(wide: &RouteMatch, narrow: &RouteMatch) -> bool {
-    let all = |wide: &[String], narrow: &[String]| {
-        wide.is_empty()
-            || (!narrow.is_empty()
-                && narrow.iter().all(|one| wide.iter().any(|pattern| within(pattern, one))))
-    };
-    let sizes = match (wide.size_max, narrow.size_max) {
-        (None, _) => true,
-        (Some(wide), Some(narrow)) => narrow <= wide,
-        (Some(_), None) => false,
-    };
-    sizes
-        && all(&wide.connector, &narrow.connector)
-        && all(&wide.kind, &narrow.kind)
-        && all(&wide.labels, &narrow.labels)
-        && all(&wide.author, &narrow.author)
-}
-
-fn within(pattern: &str, one: &str) -> bool {
-    let plain = !one.contains(['*', '?', '[', '{', '\\']);
-    pattern == one || pattern == "*" || (plain && fits(pattern, one))
-}
-
-fn fits(pattern: &str, name: &str) -> bool {
-    pattern == name || Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rule(connector: &[&str], labels: &[&str], size_max: Option<u64>) -> RouteMatch {
-        let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        RouteMatch { connector: list(connector), labels: list(labels), size_max, ..RouteMatch::default() }
-    }
-
     #[test]
-    fn a_wider_rule_covers_a_narrower_one() {
-        let all = rule(&[], &[], None);
-        let inbox = rule(&["inbox"], &[], None);
-        let glob = rule(&["in*"], &[], None);
-        let small = rule(&["inbox"], &[], Some(10));
-        assert!(covers(&all, &inbox) && covers(&glob, &inbox) && covers(&inbox, &small));
-        assert!(!covers(&inbox, &all) && !covers(&inbox, &glob) && !covers(&small, &inbox));
-        assert!(!covers(&rule(&[], &["a"], None), &inbox));
+    fn a_wider_pattern_covers_a_narrower_one() {
+        let covers = |wide, narrow| Pattern::new(wide).covers(&Pattern::new(narrow));
+        assert!(covers("*", "in*") && covers("in*", "inbox") && covers("in*", "in*") && covers("a", "a"));
+        assert!(
+            !covers("inbox", "in*") && !covers("i*", "in*") && !covers("[", "inbox") && !covers("a", "b")
+        );
     }
 }

@@ -87,6 +87,14 @@ async fn an_answer_among_noise() {
     assert_eq!(json(r#"echo '{"question":"which Friday?"}'"#).await, "question: which Friday?");
 }
 
+#[tokio::test]
+async fn an_endless_line_is_no_part_of_an_answer() {
+    let script = r#"echo '{"reply":"one"}'; head -c 17000000 /dev/zero | tr '\0' x; echo"#;
+    let expected = "protocol: line too long: it wrote a line of more than 16 MB";
+    assert_eq!(json(script).await, expected);
+    assert_eq!(text(script).await, expected);
+}
+
 // Input.
 
 #[tokio::test]
@@ -194,8 +202,8 @@ async fn limits_and_cancel_have_their_words() {
     assert_eq!(bench.shown().await, "timeout-total: it took longer than 0s");
 
     let bench = sh("text", "sleep 600");
-    bench.cancel.cancel();
-    assert_eq!(bench.shown().await, "cancelled: it was cancelled");
+    let (shown, ()) = tokio::join!(bench.shown(), async { bench.cancel.cancel() });
+    assert_eq!(shown, "cancelled: it was cancelled");
 }
 
 // What cannot be started.

@@ -70,6 +70,23 @@ mod identity {
     }
 
     #[tokio::test]
+    async fn ids_may_come_and_go() {
+        let item =
+            |guid: &str| format!("<item><title>A</title><link>https://example.org/a</link>{guid}</item>");
+        let (with, without) = (item("<guid>n-1</guid>"), item(""));
+        for order in [[&with, &without, &with], [&without, &with, &without]] {
+            let server = HttpServer::start(
+                order.iter().enumerate().map(|(n, item)| rss(&format!("{item}<!--{n}-->"))),
+            );
+            let mut bench = web(&server).backlog(Backlog::All);
+            assert_eq!(bench.poll().await.unwrap().new, ["A"]);
+            for _ in 0..2 {
+                assert_eq!(bench.poll().await.unwrap().seen, 1);
+            }
+        }
+    }
+
+    #[tokio::test]
     async fn an_empty_guid_is_no_guid() {
         let polled = poll_once(Answer::ok(fixture("empty-guid.xml"))).await.unwrap();
         assert_eq!(polled.new, ["One", "Two"]);

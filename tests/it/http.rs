@@ -1,5 +1,6 @@
 //! The HTTP room against a scripted server: which errors are definite, where credentials go, what is bounded.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -201,6 +202,42 @@ async fn errors_show_no_key() {
     let server = HttpServer::always(Answer::new(410, "you sent key=CANARY"));
     let error = send(get(&server.url("/f?key=CANARY"))).await.unwrap().into_ok(NOW).unwrap_err();
     assert!(!format!("{error:?}").contains("CANARY"), "{error:?}");
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Without the masking of the daemon's own log: the libraries must not print them in the first place.
+#[tokio::test]
+async fn the_most_talkative_log_shows_no_key() {
+    let log = Log::default();
+    let into = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || into.clone())
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let server = HttpServer::always(Answer::ok("x"));
+    let password = SecretValue::new("CANARY-password".into());
+    for credentials in [bearer(), Some(Credentials::Basic { user: "me".into(), password })] {
+        send(get(&server.url("/feed?key=CANARY")).credentials(credentials)).await.unwrap();
+    }
+    send(get(&(closed_port() + "feed?key=CANARY"))).await.unwrap_err();
+    drop(guard);
+    let text = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    assert!(text.contains("hyper"), "nothing was logged, so nothing was tried");
+    assert!(!text.contains("CANARY"), "{text}");
 }
 
 #[tokio::test]

@@ -1,43 +1,13 @@
-//! The `imap` connector against a scripted server: positions, renumbering, broken servers, waiting.
+//! The `imap` connector against a scripted server: positions, backlogs, renumbering, sizes.
 
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use tokio::time::timeout;
-use workagent::model::class::{ErrorClass, chain};
-use workagent::model::item::{Backlog, Cursor, Disposition, Item};
-use workagent::model::secret_ref::SecretRef;
-use workagent::unit::value::Value;
+use workagent::model::class::ErrorClass;
+use workagent::model::item::{Backlog, Cursor, Disposition};
 
-use crate::support::connector::{Bench, Polled};
-use crate::support::imap::{Fault, Folder, ImapServer};
-use crate::support::mailbox::{Keys, mail, titles};
-
-const PLENTY: Duration = Duration::from_secs(20);
-
-fn reader(server: &ImapServer, backlog: Backlog) -> Bench {
-    Keys::loopback(server.port()).bench(backlog)
-}
-
-fn with_mails(capabilities: &str, count: u32) -> ImapServer {
-    let server = ImapServer::start(capabilities);
-    server.change("INBOX", |inbox| {
-        for number in 1..=count {
-            inbox.put(mail(&format!("mail {number}")));
-        }
-    });
-    server
-}
-
-/// Every command of the whole life of a server leaves the user's mailbox as it was.
-fn assert_only_peeks(server: &ImapServer) {
-    for command in server.log() {
-        let harmless = !["SELECT", "STORE", "UID STORE", "EXPUNGE", "UID MOVE"]
-            .iter()
-            .any(|bad| command.starts_with(bad));
-        assert!(harmless && !command.contains(" BODY[") && !command.contains("RFC822)"), "{command}");
-    }
-}
+use crate::support::connector::Polled;
+use crate::support::imap::{Folder, ImapServer, assert_only_peeks, with_mails};
+use crate::support::mailbox::{mail, reader, titles};
 
 #[tokio::test]
 async fn the_first_poll_makes_nothing_of_what_was_there() {
@@ -144,13 +114,13 @@ fn folder(table: &str) -> Folder {
 #[tokio::test]
 async fn a_renumbered_mailbox_brings_only_what_is_really_new() {
     let server = ImapServer::start("");
-    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/s17/before.tsv")));
+    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/imap/renumbered-before.tsv")));
     let mut reader = reader(&server, Backlog::All);
     let Polled { items, notes, new, .. } = reader.poll().await.unwrap();
     assert_eq!((items.len(), new.len()), (5, 5));
     assert!(notes.is_empty());
 
-    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/s17/after.tsv")));
+    server.change("INBOX", |inbox| *inbox = folder(include_str!("../fixtures/imap/renumbered-after.tsv")));
     let Polled { items, notes, new, .. } = reader.poll().await.unwrap();
     assert_eq!((items.len(), new), (6, vec!["arrived meanwhile".to_owned()]));
     assert_eq!(notes, ["mailbox was renumbered (1001 → 2002)"]);
@@ -212,313 +182,34 @@ async fn of_a_huge_mail_the_beginning_is_fetched() {
 }
 
 #[tokio::test]
-async fn a_cut_answer_is_an_error_and_moves_nothing() {
-    for fault in [Fault::Half, Fault::SayAndClose("* BYE going down"), Fault::Refuse("NO [SERVERBUG] no")] {
-        let server = with_mails("", 3);
-        let mut reader = reader(&server, Backlog::All);
-        server.fault("UID FETCH 1,2,3", fault.clone(), 1);
-        let error = reader.page().await.unwrap_err();
-        assert_eq!(error.class, ErrorClass::NETWORK, "{fault:?}");
-        assert_eq!(titles(&mut reader).await, ["mail 1", "mail 2", "mail 3"], "{fault:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_goodbye_is_told() {
-    let server = with_mails("", 1);
-    server.fault("EXAMINE", Fault::SayAndClose("* BYE [UNAVAILABLE] maintenance"), 1);
-    let error = reader(&server, Backlog::All).page().await.unwrap_err();
-    assert_eq!(
-        chain(&error).replace(&server.port().to_string(), "PORT"),
-        "open mailbox INBOX on 127.0.0.1:PORT: the server closes the connection: [UNAVAILABLE] maintenance"
-    );
-}
-
-/// Polls until all is fetched, as a runtime would, which goes on after errors. How often it failed, and the items.
-async fn polls(reader: &mut Bench) -> (usize, Vec<Item>) {
-    let (mut failures, mut items) = (0, Vec::new());
-    for _ in 0..50 {
-        match reader.page().await {
-            Ok(page) => {
-                items.extend(page.items);
-                if !page.more {
-                    return (failures, items);
-                }
-            }
-            Err(error) => {
-                assert_eq!(error.class, ErrorClass::NETWORK, "{}", chain(&error));
-                failures += 1;
-            }
-        }
-    }
-    panic!("fifty polls and no end");
-}
-
-#[tokio::test]
-async fn a_mail_that_cannot_be_fetched_is_set_aside() {
-    let server = with_mails("", 4);
-    // The server says nonsense whenever the second mail is among those asked for.
-    server.fault("UID FETCH 1,2,3,4", Fault::Before(b"* 1 FETCH (((\r\n".to_vec()), usize::MAX);
-    server.fault("UID FETCH 2 ", Fault::Before(b"* 1 FETCH (((\r\n".to_vec()), usize::MAX);
-    let mut reader = reader(&server, Backlog::All);
-    let (failures, items) = polls(&mut reader).await;
-    assert_eq!(failures, 1);
-    let found: Vec<_> = items.iter().map(|item| item.title.as_str()).collect();
-    assert_eq!(found, ["mail 1", "(no subject)", "mail 3", "mail 4"]);
-    assert!(
-        matches!(&items[1].disposition, Disposition::Quarantined { reason } if reason.contains("cannot be read"))
-    );
-    assert!(items[1].identities.is_empty(), "nothing may take another such mail for this one");
-    assert_eq!(polls(&mut reader).await.1.len(), 0);
-}
-
-#[tokio::test]
-async fn an_answer_that_the_parser_panics_on_is_survived() {
-    let server = with_mails("", 2);
-    server.change("INBOX", |inbox| inbox.mails.get_mut(&1).unwrap().date = "NIL".into());
-    let (failures, items) = polls(&mut reader(&server, Backlog::All)).await;
-    assert_eq!((failures, items.len()), (1, 2));
-}
-
-#[tokio::test]
-async fn a_flood_is_stopped() {
-    let server = with_mails("", 1);
-    let flood = b"* 1 EXISTS\r\n".repeat(200_000);
-    server.fault("EXAMINE", Fault::Before(flood), 1);
-    let error = reader(&server, Backlog::All).page().await.unwrap_err();
-    assert_eq!(error.class, ErrorClass::NETWORK);
-    assert!(chain(&error).contains("sends more than was asked for"), "{}", chain(&error));
-}
-
-#[tokio::test]
-async fn a_server_that_falls_silent_is_noticed() {
-    let server = with_mails("", 1);
-    server.fault("EXAMINE", Fault::Silence, 1);
-    let keys = Keys::loopback(server.port()).time("timeout", Duration::from_millis(200));
-    let mut reader = keys.bench(Backlog::All);
-    let error = reader.page().await.unwrap_err();
-    assert_eq!(error.class, ErrorClass::NETWORK);
-    assert!(chain(&error).ends_with("no answer in time"), "{}", chain(&error));
-    assert_eq!(titles(&mut reader).await, ["mail 1"]);
-}
-
-#[tokio::test]
-async fn one_connection_serves_many_polls_and_is_replaced_when_dead() {
-    let server = with_mails("", 1);
-    let mut reader = reader(&server, Backlog::All);
-    reader.poll().await.unwrap();
-    reader.poll().await.unwrap();
-    assert_eq!(server.logins(), 1);
-    server.close_connections();
-    server.change("INBOX", |inbox| inbox.put(mail("after")));
-    assert_eq!(titles(&mut reader).await, ["after"]);
-    assert_eq!(server.logins(), 2);
-}
-
-async fn check_login(keys: Keys, class: ErrorClass, told: &str) {
-    let error = keys.bench(Backlog::New).page().await.unwrap_err();
-    let shown = chain(&error);
-    assert_eq!(error.class, class, "{shown}");
-    assert!(shown.contains(told), "{shown}");
-    assert!(!format!("{shown}{error:?}").contains("CANARY"), "{error:?}");
-}
-
-#[tokio::test]
-async fn a_wrong_password_is_of_class_auth() {
-    let server = ImapServer::start("");
-    let keys = Keys::loopback(server.port()).secret("password", "CANARY-wrong");
-    check_login(keys, ErrorClass::Auth, "as me@example.org: the server says: [AUTHENTICATIONFAILED] wrong")
-        .await;
-}
-
-#[tokio::test]
-async fn too_many_connections_are_not_a_wrong_password() {
-    let server = ImapServer::start("");
-    server.fault("LOGIN", Fault::Refuse("NO [ALERT] Too many simultaneous connections. (Failure)"), 1);
-    check_login(Keys::loopback(server.port()), ErrorClass::NETWORK, "Too many simultaneous connections")
-        .await;
-}
-
-#[tokio::test]
-async fn a_refused_connection_is_of_class_network() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
-    check_login(Keys::loopback(port), ErrorClass::NETWORK, "Connection refused").await;
-}
-
-#[tokio::test]
-async fn a_missing_secret_is_of_class_auth() {
-    let server = ImapServer::start("");
-    let keys =
-        Keys::loopback(server.port()).with("password", Value::Secret(SecretRef::Env("NOT_SET".into())));
-    check_login(keys, ErrorClass::Auth, "as me@example.org: no secret is stored under `$NOT_SET`").await;
-}
-
-#[tokio::test]
-async fn a_refused_token_gets_its_empty_line() {
-    let server = ImapServer::start("AUTH=XOAUTH2");
-    let keys = Keys::loopback(server.port()).without("password").secret("token", "CANARY-token");
-    check_login(keys, ErrorClass::Auth, "[AUTHENTICATIONFAILED] invalid token").await;
-    // base64 of: user=me@example.org ^A auth=Bearer CANARY-token ^A ^A
-    let first = "first answer dXNlcj1tZUBleGFtcGxlLm9yZwFhdXRoPUJlYXJlciBDQU5BUlktdG9rZW4BAQ==";
-    assert!(server.log().contains(&first.to_owned()), "{:?}", server.log());
-    assert!(server.log().contains(&"second answer \"\"".to_owned()), "{:?}", server.log());
-}
-
-#[tokio::test]
-async fn a_server_without_starttls_gets_no_password() {
-    let server = ImapServer::start("");
-    let keys = Keys::loopback(server.port()).text("security", "starttls");
-    check_login(keys, ErrorClass::Config, "the server does not offer STARTTLS").await;
-    assert_eq!(server.log(), ["CAPABILITY"]);
-}
-
-#[tokio::test]
-async fn passwords_are_refused_where_the_server_takes_none() {
-    let server = ImapServer::start("LOGINDISABLED");
-    check_login(Keys::loopback(server.port()), ErrorClass::Config, "takes no password without TLS").await;
-    assert_eq!(server.log(), ["CAPABILITY"]);
-}
-
-#[tokio::test]
-async fn a_mailbox_that_is_not_there_is_a_matter_of_the_unit() {
-    let server = ImapServer::start("");
-    let keys = Keys::loopback(server.port()).text("mailbox", "Arbeit");
-    check_login(keys, ErrorClass::Config, "open mailbox Arbeit on 127.0.0.1").await;
-}
-
-#[tokio::test]
-async fn the_probe_says_what_it_found() {
-    let server = with_mails("", 2);
-    let found = Keys::loopback(server.port()).bench(Backlog::New).connector.probe().await.unwrap();
-    let expected = format!("logged in to 127.0.0.1:{}; INBOX holds 2 mails", server.port());
-    assert_eq!(found, expected);
-}
-
-/// Waits until somebody idles.
-async fn until_idle(server: &ImapServer) {
-    let idles = async {
-        while !server.is_idling() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    timeout(PLENTY, idles).await.unwrap();
-}
-
-#[tokio::test]
-async fn new_mail_wakes_the_wait() {
-    let server = with_mails("IDLE", 1);
-    let mut reader = reader(&server, Backlog::New);
-    reader.poll().await.unwrap();
-    let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
-    let (waited, ()) = tokio::join!(timeout(PLENTY, wait), async {
-        until_idle(&server).await;
-        server.change("INBOX", |inbox| inbox.put(mail("after")));
-    });
-    waited.unwrap().unwrap();
-    assert_eq!(titles(&mut reader).await, ["after"]);
-    assert_only_peeks(&server);
-}
-
-#[tokio::test]
-async fn mail_that_came_before_the_wait_ends_it_at_once() {
-    let server = with_mails("IDLE", 1);
-    let mut reader = reader(&server, Backlog::New);
-    reader.poll().await.unwrap();
-    server.change("INBOX", |inbox| inbox.put(mail("between")));
-    let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
-    timeout(PLENTY, wait).await.unwrap().unwrap();
-    assert!(!server.log().contains(&"IDLE".to_owned()));
-}
-
-#[tokio::test]
-async fn a_wait_given_up_is_taken_up_again() {
-    let server = with_mails("IDLE", 1);
-    let mut reader = reader(&server, Backlog::New);
-    reader.poll().await.unwrap();
-    for _ in 0..3 {
-        let mut wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
-        // Runs until the server idles, and is then dropped.
-        let given_up = timeout(PLENTY, async {
-            loop {
-                assert!((&mut wait).now_or_never().is_none());
-                if server.is_idling() {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-        });
-        given_up.await.unwrap();
-    }
-    assert_eq!(server.logins(), 2, "one for polls, one for waiting");
-    let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
-    server.change("INBOX", |inbox| inbox.put(mail("after")));
-    timeout(PLENTY, wait).await.unwrap().unwrap();
-}
-
-#[tokio::test]
-async fn a_lost_connection_ends_the_wait_and_the_next_one_begins_anew() {
-    let server = with_mails("IDLE", 1);
-    let mut reader = reader(&server, Backlog::New);
-    reader.poll().await.unwrap();
-    let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
-    let (waited, ()) = tokio::join!(timeout(PLENTY, wait), async {
-        until_idle(&server).await;
-        server.close_connections();
-    });
-    assert_eq!(waited.unwrap().unwrap_err().class, ErrorClass::NETWORK);
-    server.change("INBOX", |inbox| inbox.put(mail("after")));
-    let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
-    timeout(PLENTY, wait).await.unwrap().unwrap();
-    assert_eq!(titles(&mut reader).await, ["after"]);
-}
-
-#[tokio::test]
-async fn the_wait_is_renewed() {
-    let server = with_mails("IDLE", 1);
-    let keys = Keys::loopback(server.port()).time("idle_renew", Duration::from_millis(20));
-    let mut reader = keys.bench(Backlog::New);
-    reader.poll().await.unwrap();
-    let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
-    let (waited, ()) = tokio::join!(timeout(PLENTY, wait), async {
-        while server.log().iter().filter(|command| *command == "DONE").count() < 3 {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        server.change("INBOX", |inbox| inbox.put(mail("after")));
-    });
-    waited.unwrap().unwrap();
-    assert_eq!(titles(&mut reader).await, ["after"]);
-    assert_eq!(server.logins(), 2);
-}
-
-#[tokio::test]
-async fn a_wait_on_a_dead_connection_ends() {
-    let server = with_mails("IDLE", 1);
-    server.fault("IDLE", Fault::Silence, 1);
-    let keys = Keys::loopback(server.port())
-        .time("idle_renew", Duration::from_millis(20))
-        .time("timeout", Duration::from_millis(200));
-    let reader = keys.bench(Backlog::New);
-    let error = timeout(PLENTY, reader.connector.changed(None).unwrap()).await.unwrap().unwrap_err();
-    assert_eq!(chain(&error), "wait for new mail: no answer in time");
-}
-
-#[tokio::test]
-async fn a_server_that_cannot_tell_leaves_it_to_the_schedule() {
-    let server = with_mails("", 1);
-    let mut reader = reader(&server, Backlog::New);
-    reader.poll().await.unwrap();
-    let wait = reader.connector.changed(reader.cursor.as_ref()).unwrap();
-    assert!(timeout(Duration::from_millis(300), wait).await.is_err());
-    let off = Keys::loopback(server.port()).with("idle", Value::Bool(false)).bench(Backlog::New);
-    assert!(off.connector.changed(None).is_none());
-}
-
-#[tokio::test]
 async fn a_cursor_that_is_not_ours_is_a_fault_and_not_a_fresh_start() {
     let server = with_mails("", 1);
     let mut reader = reader(&server, Backlog::All);
     reader.cursor = Some(Cursor("{}".into()));
     assert_eq!(reader.page().await.unwrap_err().class, ErrorClass::Bug);
+}
+
+#[tokio::test]
+async fn bad_mail_stops_nothing_and_is_the_same_after_a_restart() {
+    let mails: [&[u8]; 6] = [
+        include_bytes!("../fixtures/mail/bad/1-good.eml"),
+        include_bytes!("../fixtures/mail/bad/2-bad-from.eml"),
+        include_bytes!("../fixtures/mail/bad/3-unknown-charset.eml"),
+        include_bytes!("../fixtures/mail/bad/4-broken-multipart.eml"),
+        include_bytes!("../fixtures/mail/bad/5-no-id-bad-date.eml"),
+        include_bytes!("../fixtures/mail/bad/6-good.eml"),
+    ];
+    let server = ImapServer::start("");
+    server.change("INBOX", |inbox| mails.map(|mail| inbox.put(mail)));
+    let mut reader = reader(&server, Backlog::All);
+    let polled = reader.poll().await.unwrap();
+    assert_eq!(polled.items.len(), 6);
+    assert!(matches!(&polled.items[0].disposition, Disposition::Work), "{:?}", polled.items[0]);
+    assert!(matches!(&polled.items[5].disposition, Disposition::Work), "{:?}", polled.items[5]);
+    reader.restart();
+    assert!(reader.poll().await.unwrap().items.is_empty());
+    // Read anew from the beginning, every one of them is known.
+    reader.cursor = None;
+    let again = reader.poll().await.unwrap();
+    assert_eq!((again.new.len(), again.updated.len(), again.seen), (0, 0, 6));
 }

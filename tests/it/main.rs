@@ -2,20 +2,32 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod command;
 mod control;
+// Crash points are compiled into debug builds only.
+#[cfg(debug_assertions)]
+mod crash;
 mod directory;
 mod engine_command;
 mod engine_openai_chat;
 mod feed;
+mod files;
 mod http;
 mod imap;
+mod imap_servers;
+mod imap_wait;
 mod instance;
+mod kills;
+mod layers;
 mod mail;
 mod mail_answers;
 mod maildir;
 mod process;
 mod real_mail;
 mod redaction;
+mod status_truth;
+mod stop;
 mod submission;
 mod support;
 mod units;
+mod way;

@@ -8,7 +8,7 @@ use workagent::model::item::{Backlog, Disposition, ReplyWay};
 use workagent::model::outbound::Confirmation;
 
 use crate::support::connector::{Bench, Polled};
-use crate::support::lab::{MailLab, arrived, mail_lab};
+use crate::support::lab::{MailLab, arrived, injecting, mail_lab};
 use crate::support::mailbox::{answer, titles};
 
 const PLENTY: Duration = Duration::from_secs(60);
@@ -120,6 +120,28 @@ async fn starttls_protects_both_ways() {
     bench.connector.deliver(&action, &payload).await.unwrap();
     let items = arrived(&mut bench, 1).await;
     assert_eq!(items[0].disposition, Disposition::Own);
+}
+
+#[tokio::test]
+async fn what_was_put_in_before_the_handshake_is_thrown_away() {
+    let Some(lab) = mail_lab() else { return };
+    // Taken for the server's word, this would be its capabilities: no login, no IDLE.
+    let (imap, mut imap_task) =
+        injecting(lab.port("IMAP_PORT"), "Begin TLS", "* CAPABILITY IMAP4rev1 LOGINDISABLED\r\nw3 OK\r\n")
+            .await;
+    let (smtp, mut smtp_task) =
+        injecting(lab.port("SUBMISSION_PORT"), "Ready to start TLS", "250 injected\r\n").await;
+    let keys = lab
+        .keys("injected")
+        .port("port", imap)
+        .text("security", "starttls")
+        .port("smtp_port", smtp)
+        .text("smtp_security", "starttls");
+    let found = keys.bench(Backlog::New).connector.probe().await.unwrap();
+    assert!(found.contains(&format!("logged in to localhost:{smtp}")), "{found}");
+    for task in [&mut imap_task, &mut smtp_task] {
+        assert!(timeout(PLENTY, task.join_next()).await.unwrap().unwrap().unwrap(), "nothing was put in");
+    }
 }
 
 #[tokio::test]

@@ -207,6 +207,16 @@ async fn a_copy_that_cannot_be_kept_leaves_the_mail_sent() {
     check_copy("auto", silent, told, 0).await;
 }
 
+#[tokio::test]
+async fn a_silent_server_does_not_hold_up_the_record_of_a_sent_mail() {
+    let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(Mode::Ok));
+    imap.fault("APPEND", Fault::Silence, 1);
+    let bench = keys(&imap, &smtp).time("timeout", Duration::from_millis(300)).bench(Backlog::New);
+    let action = answer(ME, &["pat@example.net"], "Thank you.");
+    let receipt = bench.connector.deliver(&action, &bench.prepare(&action)).await.unwrap();
+    assert!(receipt.evidence.ends_with("no answer in time"), "{}", receipt.evidence);
+}
+
 async fn check_confirm(policy: &str, age_s: u64, to: &str, copy_in: Option<&str>, expected: &str) {
     let (imap, smtp) = (ImapServer::start(""), SmtpServer::start(Mode::Drop));
     let bench = keys(&imap, &smtp).text("sent_copy", policy).bench(Backlog::New);

@@ -6,6 +6,7 @@ mod layers;
 mod meaning;
 mod rules;
 mod secrets;
+mod shipped;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

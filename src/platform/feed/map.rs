@@ -29,9 +29,10 @@ pub fn items(feed: &Feed, now: Timestamp) -> Vec<Named> {
         .zip(names)
         .filter_map(|((_, mut item), names)| {
             let names = names?;
-            let (key, others) = names.split_first()?;
+            let key = names.first()?;
             item.key.clone_from(key);
-            item.identities = others.to_vec();
+            // The key too: which of the names is the best changes when an id comes or goes.
+            item.identities.clone_from(&names);
             item.threads = vec![key.clone()];
             Some(Named { item, names })
         })

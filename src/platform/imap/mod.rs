@@ -34,6 +34,7 @@ use super::{Connector, ConnectorContext, PlatformSpec};
 use crate::http::tls;
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::item::{Cursor, Page, PollRequest};
+use crate::model::limits::SENT_COPY_TIMEOUT;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::time::{Clock, Timestamp};
 use crate::secret::{SecretStore, SecretValue};
@@ -177,7 +178,10 @@ impl Imap {
         submission.close().await;
         // From here on the mail is sent, whatever happens.
         let mut evidence = said;
-        if let Some(copy) = self.keep_copy(action, payload).await {
+        let limit = SENT_COPY_TIMEOUT.min(self.account.timeout);
+        let copy = timeout(limit, self.keep_copy(action, payload)).await;
+        if let Some(copy) = copy.unwrap_or_else(|_| Some("no copy among sent mail: no answer in time".into()))
+        {
             evidence.push_str("; ");
             evidence.push_str(&copy);
         }

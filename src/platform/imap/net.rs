@@ -90,6 +90,12 @@ impl Metered {
         self.left = bytes;
     }
 
+    /// How much may still be read; it falls as long as the server sends.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
     /// The stream itself.
     #[must_use]
     pub fn into_inner(self) -> Stream {

@@ -21,6 +21,9 @@ use super::status::{self, Refusal};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits::IMAP_ANSWER_BYTES_MAX;
 
+/// A mail over a slow line takes longer than a wait for a sign of life; it may take so many of them.
+const STRETCHES_MAX: usize = 20;
+
 /// A connection.
 #[derive(Debug)]
 pub struct Wire {
@@ -257,7 +260,8 @@ impl Wire {
         }
     }
 
-    /// What `on` makes of one answer that comes within `limit`. Dropping the future loses nothing.
+    /// What `on` makes of one answer. It may take longer than `limit` while bytes of it keep coming. Dropping the future
+    /// loses nothing.
     ///
     /// # Errors
     /// Class `Network`: closed, silent, garbage, or the server said goodbye.
@@ -273,7 +277,7 @@ impl Wire {
         }
     }
 
-    /// As [`Wire::read`]; `None` when there was no answer within `limit`.
+    /// As [`Wire::read`]; `None` when nothing came within `limit`.
     ///
     /// # Errors
     /// As [`Wire::read`].
@@ -283,9 +287,17 @@ impl Wire {
         limit: Duration,
         on: impl FnOnce(&Response<'_>) -> R,
     ) -> Result<Option<R>, PortError> {
-        // The parser has places that panic on odd answers (`INTERNALDATE NIL`, a code without a blank behind it).
-        let next = AssertUnwindSafe(self.client.read_response()).catch_unwind();
-        let Ok(read) = timeout(limit, next).await else { return Ok(None) };
+        let mut read = None;
+        for _ in 0..STRETCHES_MAX {
+            let left = self.client.get_ref().left();
+            // The parser has places that panic on odd answers (`INTERNALDATE NIL`, a code without a blank behind it).
+            let next = AssertUnwindSafe(self.client.read_response()).catch_unwind();
+            read = timeout(limit, next).await.ok();
+            if read.is_some() || self.client.get_ref().left() == left {
+                break;
+            }
+        }
+        let Some(read) = read else { return Ok(None) };
         let cause = match read {
             Ok(Ok(Some(answer))) => match answer.parsed() {
                 Response::Data { status: Status::Bye, outcome } => {

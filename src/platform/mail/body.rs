@@ -13,8 +13,8 @@ use crate::platform::hygiene::{HiddenParts, hidden_in_text, html};
 /// Text parts that are read; a mail of a hundred thousand parts is not a letter.
 const TEXT_PARTS_MAX: usize = 32;
 
-/// Text that is looked at in one part. Text beyond it is said to be cut, and nothing reads it.
-const PART_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Text that is looked at in one part: sixteen times what is kept, for markup. What is beyond is said to be cut.
+const PART_BYTES_MAX: usize = 1024 * 1024;
 
 /// What was read out of the parts of a mail.
 #[derive(Default)]

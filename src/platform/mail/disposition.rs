@@ -9,10 +9,6 @@ use super::parse::Mail;
 use crate::model::item::{Disposition, Party};
 use crate::model::marker::is_key;
 
-/// The label of a mail that only words its subject like an automatic reply. The loop guard looks for it: one is
-/// worth a warning, a second in the same thread is not answered.
-pub const AUTO_REPLY_SUSPECTED: &str = "auto-reply-suspected";
-
 /// How automatic replies begin their subject, where no header says so.
 const AUTO_REPLY_SUBJECTS: [&str; 15] = [
     "out of office",

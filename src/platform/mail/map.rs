@@ -7,13 +7,12 @@ use mail_parser::MessageParser;
 use super::address::{OwnAddresses, domain, is_usable};
 use super::parse::Mail;
 use super::{body, defuse, disposition, identity, reply};
+use crate::model::item::AUTO_REPLY_SUSPECTED;
 use crate::model::item::{Cut, Disposition, HiddenPart, Item, Party, ReplyWay};
 use crate::model::limits;
 use crate::model::text::{cut, one_line, short_size};
 use crate::model::time::Timestamp;
 use crate::platform::hygiene::{HiddenParts, hidden_in_text};
-
-pub use super::disposition::AUTO_REPLY_SUSPECTED;
 
 /// A sender's clock may be wrong by this much before its date is not believed.
 const CLOCK_SKEW_MAX: Duration = Duration::from_secs(24 * 3600);

@@ -19,7 +19,8 @@ const PASSPHRASE_FILE: &str = "WORKAGENT_SECRETS_PASSPHRASE_FILE";
 /// The service credential that holds it.
 const CREDENTIAL: &str = "workagent.passphrase";
 
-/// scrypt with N = 2^17: 128 MiB for half a second, once per change of the file. The daemon must live on small machines.
+/// scrypt with N = 2^17: takes 128 MiB of memory for a moment, once per change of the file. The daemon must live on small
+/// machines.
 const WORK_FACTOR: u8 = 17;
 
 /// Files made elsewhere may ask for eight times as much, not for hours.

@@ -135,8 +135,8 @@ impl AgeFile {
         Ok(entry.value.clone())
     }
 
-    /// Stores a value and reads it back from the disk. Makes the key file when there is none yet. Blocks (milliseconds
-    /// with a key file, about a second with a passphrase).
+    /// Stores a value and reads it back from the disk. Makes the key file when there is none yet. Blocks (shortly
+    /// with a key file, noticeably with a passphrase).
     ///
     /// # Errors
     /// [`SetError::Refused`] for a bad name or value; [`SecretError::Unavailable`] when the file cannot be opened or

@@ -68,7 +68,7 @@ CREATE TABLE items (
     key TEXT NOT NULL,
     revision TEXT NOT NULL,
     case_id INTEGER REFERENCES cases (id),
-    -- 0 work, 1 no reply wanted, 2 own, 3 baseline, 4 quarantined
+    -- 0 work, 1 no reply wanted, 2 own, 3 baseline, 4 quarantined, 5 work that looks automatic
     disposition INTEGER NOT NULL,
     read_at INTEGER NOT NULL,
     UNIQUE (connector, key)

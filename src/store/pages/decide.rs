@@ -6,6 +6,7 @@ use super::super::state::joined;
 use super::look::{Account, Found, Known, Unseen};
 use crate::model::case::CaseState;
 use crate::model::ids::ItemId;
+use crate::model::item::AUTO_REPLY_SUSPECTED;
 use crate::model::item::{Disposition, Item, Party};
 use crate::store::types::PageReport;
 
@@ -72,8 +73,9 @@ impl Touched {
 }
 
 /// The number of a disposition in the ledger.
-fn number(disposition: &Disposition) -> i64 {
+fn number(disposition: &Disposition, labels: &[String]) -> i64 {
     match disposition {
+        Disposition::Work if labels.iter().any(|label| label == AUTO_REPLY_SUSPECTED) => 5,
         Disposition::Work => 0,
         Disposition::NoReply { .. } => 1,
         Disposition::Own => 2,
@@ -245,7 +247,7 @@ fn first_time<'a>(
         }
     }
     decided.identities.extend(item.identities.iter().map(|name| (id, name.as_str())));
-    decided.items.push(NewItem { item, case, disposition: number(&disposition) });
+    decided.items.push(NewItem { item, case, disposition: number(&disposition, &item.labels) });
     names.remember(item, id, case);
 }
 

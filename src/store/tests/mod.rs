@@ -92,8 +92,13 @@ impl Bench {
     /// Routes everything that is new to engine `e`.
     async fn route(&self) {
         let cases = self.store.new_cases(100).await.unwrap();
-        let to =
-            Admission::Queue { route: "r".into(), engine: "e".into(), priority: 0, why: "all of it".into() };
+        let to = Admission::Queue {
+            route: "r".into(),
+            engine: "e".into(),
+            priority: 0,
+            instead: None,
+            why: "all of it".into(),
+        };
         let admissions = cases.into_iter().map(|facts| (facts.case.id, to.clone())).collect();
         self.store.admit(admissions).await.unwrap();
     }

@@ -118,7 +118,7 @@ async fn deferred_drafts_come_back() {
     assert!(bench.store.open_drafts(false).await.unwrap().is_empty());
     assert_eq!(bench.store.open_drafts(true).await.unwrap().len(), 1);
     assert_eq!(bench.store.counts().await.unwrap().drafts_open, 0);
-    assert_eq!(bench.store.next_due().await.unwrap(), Some(START.plus(HOLD)));
+    assert_eq!(bench.store.next_due(Due::Drafts).await.unwrap(), Some(START.plus(HOLD)));
     bench.clock.advance(HOLD);
     assert_eq!(bench.store.open_drafts(false).await.unwrap().len(), 1);
     let counts = bench.store.counts().await.unwrap();

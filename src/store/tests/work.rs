@@ -20,8 +20,13 @@ async fn one_item_to_its_draft() {
 async fn claims_by_priority_then_age() {
     let bench = Bench::new().await;
     bench.read(["a", "b", "c"].map(item).to_vec()).await;
-    let to =
-        |priority| Admission::Queue { route: "r".into(), engine: "e".into(), priority, why: String::new() };
+    let to = |priority| Admission::Queue {
+        route: "r".into(),
+        engine: "e".into(),
+        priority,
+        instead: None,
+        why: String::new(),
+    };
     let admissions = vec![(CaseId(1), to(0)), (CaseId(2), to(5)), (CaseId(3), to(0))];
     bench.store.admit(admissions).await.unwrap();
     let leases = bench.store.claim("e", 10, LEASE).await.unwrap();
@@ -132,12 +137,12 @@ async fn parked_cases_wake_in_time() {
     let until = START.plus(HOLD);
     let park = AfterFailure::Park { reason: "limit".into(), until: Some(until) };
     bench.store.finish_run(failed(&lease, run, park)).await.unwrap();
-    assert_eq!(bench.store.next_due().await.unwrap(), Some(until));
+    assert_eq!(bench.store.next_due(Due::Parked).await.unwrap(), Some(until));
     assert_eq!(bench.store.wake_due(START).await.unwrap(), 0);
     bench.clock.advance(HOLD);
     assert_eq!(bench.store.wake_due(START).await.unwrap(), 1);
     assert_eq!(bench.case(lease.case.id).await.state, CaseState::New);
-    assert_eq!(bench.store.next_due().await.unwrap(), None);
+    assert_eq!(bench.store.next_due(Due::Parked).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -36,7 +36,12 @@ enabled = true
 
 /// The finding; `problem` says what is the matter and never repeats a value that may be secret.
 pub(crate) fn finding(path: &str, span: Span, problem: &str) -> Finding {
-    Finding::new(&CHECK, span, format!("`{path}`: {problem}"))
+    let verbs = [
+        "is ", "are ", "has ", "holds ", "needs ", "takes ", "names ", "must ", "cannot ", "does ", "leads ",
+        "knows ",
+    ];
+    let joint = if verbs.iter().any(|verb| problem.starts_with(verb)) { "" } else { ":" };
+    Finding::new(&CHECK, span, format!("`{path}`{joint} {problem}"))
 }
 
 /// The finding for a word that is none of the choices.

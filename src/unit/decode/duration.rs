@@ -15,7 +15,8 @@ const UNITS: [(&str, u64); 6] =
 const BACKLOG_MAX: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 /// Parts of falling size, each a whole number with its unit; `None` for anything else and for over 500 million years.
-pub(crate) fn parse(text: &str) -> Option<Duration> {
+#[must_use]
+pub fn parse(text: &str) -> Option<Duration> {
     let mut total: u64 = 0;
     let mut last = u64::MAX;
     let mut rest = text.trim();

@@ -9,6 +9,8 @@ mod text;
 
 use std::path::Path;
 
+pub use duration::parse as parse_duration;
+
 use super::check::{bad_value, out_of_range, wrong_type};
 use super::compile::CompileEnv;
 use super::plan::{EdgeKind, UnitName};

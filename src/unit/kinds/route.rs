@@ -40,29 +40,24 @@ const MATCH: &[KeySpec] = &[
     KeySpec::new("size_max", ValueType::Size, "Largest text of a case"),
 ];
 
-/// The unit of the plan, from checked values; `active` tells whether an engine takes part.
-pub(crate) fn build(typed: &Typed, active: impl Fn(&str) -> bool) -> RouteUnit {
-    let own = typed.settings("route");
+/// The unit of the plan, from checked values. Engines that are off stay in the list: the router must see that the first
+/// choice is not there, or the next one would take its place unasked.
+pub(crate) fn build(typed: &Typed) -> RouteUnit {
+    let (own, cases) = (typed.settings("route"), typed.settings("match"));
     RouteUnit {
         name: typed.name.name.clone(),
         description: typed.description(),
         priority: own.integer("priority").unwrap_or(0),
-        engines: own.list("engines").iter().filter(|name| active(name)).cloned().collect(),
+        engines: own.list("engines").to_vec(),
         on: own.list("on").to_vec(),
         prompt: own.text("prompt").unwrap_or_default().to_owned(),
         private: own.flag("private"),
-        matches: matches(typed),
-    }
-}
-
-/// The conditions, from checked values.
-pub(crate) fn matches(typed: &Typed) -> RouteMatch {
-    let own = typed.settings("match");
-    RouteMatch {
-        connector: own.list("connector").to_vec(),
-        kind: own.list("kind").to_vec(),
-        labels: own.list("labels").to_vec(),
-        author: own.list("author").to_vec(),
-        size_max: own.size("size_max"),
+        matches: RouteMatch {
+            connector: cases.list("connector").to_vec(),
+            kind: cases.list("kind").to_vec(),
+            labels: cases.list("labels").to_vec(),
+            author: cases.list("author").to_vec(),
+            size_max: cases.size("size_max"),
+        },
     }
 }

@@ -43,9 +43,9 @@ pub struct Bench {
     pub backlog: Backlog,
     pub items_max: usize,
     pub cursor: Option<Cursor>,
-    /// Every name ever seen, with the key of the item it belongs to.
+    /// Every identity ever seen, with the key of the item it belongs to.
     names: HashMap<String, String>,
-    /// The last revision of each item.
+    /// The last revision of each item, by key.
     revisions: HashMap<String, String>,
 }
 
@@ -152,12 +152,14 @@ impl Bench {
         }
     }
 
+    /// As the store does: a known key, else a known identity.
     fn sort(&mut self, item: &Item, polled: &mut Polled) {
-        let names = || std::iter::once(&item.key).chain(&item.identities);
-        let known = names().find_map(|name| self.names.get(name)).cloned();
+        let by_identity = || item.identities.iter().find_map(|name| self.names.get(name)).cloned();
+        let known =
+            if self.revisions.contains_key(&item.key) { Some(item.key.clone()) } else { by_identity() };
         let key = known.clone().unwrap_or_else(|| item.key.clone());
-        for name in names() {
-            self.names.insert(name.clone(), key.clone());
+        for name in &item.identities {
+            self.names.entry(name.clone()).or_insert_with(|| key.clone());
         }
         let before = self.revisions.insert(key, item.revision.clone());
         match (known, &item.disposition) {

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use super::mailbox::mail;
 
 /// A stored mail.
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub enum Fault {
     Half,
     /// Nothing, for ever.
     Silence,
+    /// The answer in so many pieces with such a pause between.
+    Drip(usize, Duration),
 }
 
 #[derive(Default)]
@@ -200,6 +205,14 @@ impl Connection {
                     let answer = self.answer(tag, command)?;
                     self.say(answer.split_at(answer.len() / 2).0)?;
                     return self.stream.shutdown(Shutdown::Both).ok();
+                }
+                Some(Fault::Drip(pieces, pause)) => {
+                    let answer = self.answer(tag, command)?;
+                    for piece in answer.chunks(answer.len().div_ceil(pieces)) {
+                        self.say(piece)?;
+                        std::thread::sleep(pause);
+                    }
+                    continue;
                 }
                 None => {}
             }
@@ -397,4 +410,25 @@ fn in_set(set: &str, uid: u32, folder: &Folder) -> bool {
         }
         None => number(part) == uid,
     })
+}
+
+/// A server with mails `mail 1`, `mail 2`… in its INBOX.
+pub fn with_mails(capabilities: &str, count: u32) -> ImapServer {
+    let server = ImapServer::start(capabilities);
+    server.change("INBOX", |inbox| {
+        for number in 1..=count {
+            inbox.put(mail(&format!("mail {number}")));
+        }
+    });
+    server
+}
+
+/// Every command of the whole life of a server leaves the user's mailbox as it was.
+pub fn assert_only_peeks(server: &ImapServer) {
+    for command in server.log() {
+        let harmless = !["SELECT", "STORE", "UID STORE", "EXPUNGE", "UID MOVE"]
+            .iter()
+            .any(|bad| command.starts_with(bad));
+        assert!(harmless && !command.contains(" BODY[") && !command.contains("RFC822)"), "{command}");
+    }
 }

@@ -12,7 +12,9 @@ use async_imap::types::Flag;
 use futures_util::TryStreamExt;
 use lettre::address::Envelope;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use workagent::model::item::Item;
 use workagent::unit::value::Value;
 
@@ -151,4 +153,39 @@ pub async fn arrived(bench: &mut Bench, count: usize) -> Vec<Item> {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     items
+}
+
+/// A man in the middle: passes everything on, and puts `more` right behind the first piece from the server that holds
+/// `behind`, in the same piece. Its port, and its task, which ends with whether it did so.
+pub async fn injecting(to: u16, behind: &'static str, more: &'static str) -> (u16, JoinSet<bool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let (client, _) = listener.accept().await.unwrap();
+        let server = TcpStream::connect(("127.0.0.1", to)).await.unwrap();
+        let ((mut from_client, mut to_client), (mut from_server, mut to_server)) =
+            (client.into_split(), server.into_split());
+        let up = async move { tokio::io::copy(&mut from_client, &mut to_server).await };
+        let down = async move {
+            let (mut buffer, mut injected) = (vec![0; 64 * 1024], false);
+            loop {
+                let count = from_server.read(&mut buffer).await.unwrap_or(0);
+                let mut piece = buffer.split_at(count).0.to_vec();
+                if count == 0 {
+                    return injected;
+                }
+                if !injected && String::from_utf8_lossy(&piece).contains(behind) {
+                    piece.extend_from_slice(more.as_bytes());
+                    injected = true;
+                }
+                if to_client.write_all(&piece).await.is_err() {
+                    return injected;
+                }
+            }
+        };
+        let (_, injected) = tokio::join!(up, down);
+        injected
+    });
+    (port, tasks)
 }

@@ -12,6 +12,7 @@ use workagent::model::secret_ref::SecretRef;
 use workagent::unit::value::Value;
 
 use super::connector::{self, Bench, text};
+use super::imap::ImapServer;
 
 /// Keys of `[imap]`; later ones win.
 #[derive(Clone, Default)]
@@ -90,4 +91,9 @@ pub fn mail(subject: &str) -> String {
          Date: Mon, 30 Nov 2026 07:00:00 +0000\r\n\r\nCould you have a look?\r\n",
         subject.replace(' ', "-")
     )
+}
+
+/// The connector of [`Keys::loopback`].
+pub fn reader(server: &ImapServer, backlog: Backlog) -> Bench {
+    Keys::loopback(server.port()).bench(backlog)
 }

@@ -1,6 +1,7 @@
 //! Doubles of the outside world, and what tests of connectors need.
 
 pub mod again;
+pub mod binary;
 pub mod connector;
 pub mod engine;
 pub mod http;
@@ -8,4 +9,6 @@ pub mod imap;
 pub mod lab;
 pub mod mail;
 pub mod mailbox;
+pub mod proof;
+pub mod scene;
 pub mod smtp;

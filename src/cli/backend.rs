@@ -1,0 +1,123 @@
+//! Who answers a command: the running daemon over its socket, or, when none runs, the same router inside this process
+//! under the instance lock.
+
+use axum::Router;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::context::Context;
+use super::error::CliError;
+use crate::control::api;
+use crate::control::client::{Client, ClientError};
+use crate::control::wire::Hello;
+use crate::daemon::assembly::{self, Assembly, AssemblyError};
+use crate::daemon::exit;
+use crate::daemon::lock::{InstanceLock, LockError};
+use crate::secret::scrub::Scrubber;
+use crate::store::StoreError;
+
+/// A way to the handlers.
+pub enum Backend {
+    /// A daemon runs.
+    Daemon(Client),
+    /// None runs: this process holds the lock meanwhile.
+    Here(Client, Box<Assembly>),
+}
+
+impl Backend {
+    /// Finds out who answers.
+    ///
+    /// # Errors
+    /// The socket is there but cannot be used, or the state cannot be opened.
+    pub async fn connect(context: &Context<'_>) -> Result<Self, CliError> {
+        let paths = context.paths()?;
+        let client = Client::new(InstanceLock::socket(&paths));
+        match client.get::<Hello>("/v1/hello").await {
+            Ok(_) => return Ok(Self::Daemon(client)),
+            Err(ClientError::NotRunning { .. }) => {}
+            Err(error) => return Err(client_error(error)),
+        }
+        let state = paths.state.clone();
+        let compiled = assembly::compile_units(&context.search(), &context.environment, state);
+        let options = assembly::Options {
+            environment: context.environment.clone(),
+            paths,
+            compiled,
+            clock: context.clock.clone(),
+            scrubber: Scrubber::default(),
+        };
+        let assembly = Assembly::open(options).await.map_err(assembly_error)?;
+        let router: Router = api::router(assembly.api_state());
+        let client = Client::in_process(router, assembly.scrubber.clone());
+        Ok(Self::Here(client, Box::new(assembly)))
+    }
+
+    fn client(&self) -> &Client {
+        match self {
+            Self::Daemon(client) | Self::Here(client, _) => client,
+        }
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// What the handler says.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
+        self.client().get(path).await.map_err(client_error)
+    }
+
+    /// Tells.
+    ///
+    /// # Errors
+    /// What the handler says.
+    pub async fn post<B: Serialize + Sync, T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &B,
+    ) -> Result<T, CliError> {
+        self.client().post(path, body).await.map_err(client_error)
+    }
+
+    /// Leaves everything in order.
+    pub async fn close(self) {
+        if let Self::Here(_, assembly) = self {
+            assembly.store.close().await;
+        }
+    }
+}
+
+/// An error of the client, with the exit code of its kind.
+pub fn client_error(error: ClientError) -> CliError {
+    let code = match &error {
+        ClientError::NotRunning { .. } => exit::NOT_RUNNING,
+        ClientError::NotAllowed { .. } => exit::NOT_ALLOWED,
+        ClientError::WireMismatch { .. } => exit::WIRE,
+        ClientError::Refused { error, .. } if error.class == "usage" => exit::USAGE,
+        ClientError::Refused { .. } | ClientError::TimedOut { .. } | ClientError::Broken { .. } => {
+            exit::FAILURE
+        }
+    };
+    let hint = error.hint();
+    CliError { code, hint, ..CliError::doing("ask the daemon", &error) }
+}
+
+/// An error of the assembly, with the exit code of its kind.
+pub fn assembly_error(error: AssemblyError) -> CliError {
+    let (code, hint) = match &error {
+        AssemblyError::Lock(LockError::Paths(_)) => (exit::NOT_ALLOWED, None),
+        AssemblyError::Lock(_) => (exit::HELD, Some("stop it first, or use --state-dir for another state")),
+        AssemblyError::DaemonUnit(_) => (exit::CONFIG, Some("workagent validate shows the place")),
+        AssemblyError::Store(StoreError::Newer { .. }) => {
+            (exit::DATABASE, Some("upgrade workagent, or restore the backup that lies beside the database"))
+        }
+        AssemblyError::Store(StoreError::Altered { .. } | StoreError::Damaged { .. }) => {
+            (exit::DATABASE, Some("restore the backup that lies beside the database"))
+        }
+        AssemblyError::Store(_) => (exit::FAILURE, None),
+    };
+    let error = CliError { code, ..CliError::doing("start", &error) };
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}

@@ -1,0 +1,227 @@
+//! `workagent case`: what came, what became of it, the whole record of one.
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand};
+
+use super::backend::Backend;
+use super::context::Context;
+use super::error::CliError;
+use super::look::{Paint, ago, block, line, table};
+use crate::control::wire::{ListQuery, Reason};
+use crate::daemon::exit;
+use crate::model::case::Case;
+use crate::model::ids::CaseId;
+use crate::model::item::{Disposition, Item, ReplyWay};
+use crate::model::text::short_size;
+use crate::model::time::Timestamp;
+use crate::store::CaseRecord;
+
+/// `workagent case …`
+#[derive(Debug, Args)]
+pub struct CaseArgs {
+    #[command(subcommand)]
+    command: Option<CaseCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum CaseCommand {
+    /// List cases, newest change first
+    List {
+        /// Only in this state: new, queued, running, review, approved, sent, closed, parked, dead, dismissed
+        #[arg(long)]
+        state: Option<String>,
+        /// At most so many
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the whole record of one case, from item to receipt
+    Show {
+        /// The case, `c12` or `12`
+        case: CaseId,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give a parked or dead case one more try
+    Retry {
+        /// The case
+        case: CaseId,
+    },
+    /// Say that there is nothing to do here
+    Dismiss {
+        /// The case
+        case: CaseId,
+        /// Why, for the record
+        #[arg(long, default_value = "dismissed by you")]
+        reason: String,
+    },
+}
+
+/// Runs the command.
+pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    let backend = Backend::connect(context).await?;
+    let command = args.command.unwrap_or(CaseCommand::List { state: None, limit: 50, json: false });
+    let (now, width) = (context.clock.now(), context.width());
+    let paint = Paint { colour: context.colour() };
+    let text = match command {
+        CaseCommand::List { state, limit, json } => {
+            let query = ListQuery { state, limit: Some(limit) };
+            let cases: Vec<Case> = backend.get(&query.path("/v1/cases")).await?;
+            if json { pretty(&cases) } else { list(&cases, now, width) }
+        }
+        CaseCommand::Show { case, json } => {
+            let record: CaseRecord = backend.get(&format!("/v1/cases/{case}")).await?;
+            if json { pretty(&record) } else { show(&record, now, width, paint) }
+        }
+        CaseCommand::Retry { case } => {
+            backend.post::<(), ()>(&format!("/v1/cases/{case}/retry"), &()).await?;
+            format!("{case} gets one more try\n")
+        }
+        CaseCommand::Dismiss { case, reason } => {
+            backend.post::<_, ()>(&format!("/v1/cases/{case}/dismiss"), &Reason { reason }).await?;
+            format!("{case} is dismissed\n")
+        }
+    };
+    backend.close().await;
+    context.out.write_all(text.as_bytes())?;
+    Ok(exit::OK)
+}
+
+/// Indented JSON with a newline.
+pub(super) fn pretty<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+}
+
+fn list(cases: &[Case], now: Timestamp, width: usize) -> String {
+    if cases.is_empty() {
+        return "no cases\n".to_owned();
+    }
+    let head = ["CASE", "STATE", "CHANGED", "CONNECTOR", "TITLE"].map(str::to_owned).to_vec();
+    let mut rows = vec![head];
+    for case in cases {
+        let mut title = line(&case.title, width.saturating_sub(48).max(20));
+        if let Some(reason) = &case.reason {
+            let _ = write!(title, "  ({})", line(reason, 60));
+        }
+        rows.push(vec![
+            case.id.to_string(),
+            case.state.word().to_owned(),
+            ago(case.changed_at, now),
+            line(&case.connector, 24),
+            title,
+        ]);
+    }
+    table(&rows)
+}
+
+/// The unbroken record, for people.
+pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Paint) -> String {
+    let case = &record.case;
+    let mut out = String::new();
+    let _ = writeln!(out, "{}  {}", paint.bold(case.id), paint.bold(line(&case.title, width)));
+    let _ = write!(out, "   {} since {}", paint.cyan(case.state.word()), ago(case.changed_at, now));
+    let _ = write!(out, " · connector {} · {} item(s)", case.connector, case.items);
+    if let Some(route) = &case.route {
+        let _ = write!(out, " · route {route}");
+    }
+    if let Some(engine) = &case.engine {
+        let _ = write!(out, " · engine {engine}");
+    }
+    out.push('\n');
+    if let Some(reason) = &case.reason {
+        let _ = writeln!(out, "   {}", line(reason, width));
+    }
+    for item in &record.items {
+        let _ = writeln!(out, "\n{}", paint.bold("Item"));
+        out.push_str(&item_text(item, width, paint, 12));
+    }
+    for draft in &record.drafts {
+        let _ = writeln!(
+            out,
+            "\n{} {} · {} · made by {} {}",
+            paint.bold("Draft"),
+            draft.id,
+            draft.state.word(),
+            line(&draft.made_by, 60),
+            ago(draft.made_at, now)
+        );
+        let _ = writeln!(out, "  to {}", line(&draft.envelope.recipients(), width));
+        out.push_str(&block(&draft.body, "  ┃ ", width, 20));
+    }
+    for action in &record.actions {
+        let _ = write!(out, "\n{} {} · {}", paint.bold("Send"), action.id, action.state.word());
+        if let Some(receipt) = &action.receipt {
+            let _ = write!(out, " · {} ({})", line(&receipt.remote_id, 80), line(&receipt.evidence, 80));
+        }
+        if let Some(error) = &action.last_error {
+            let _ = write!(out, " · {}", line(error, width));
+        }
+        out.push('\n');
+    }
+    let _ = writeln!(out, "\n{}", paint.bold("Record"));
+    let rows: Vec<Vec<String>> = record
+        .journal
+        .iter()
+        .map(|row| {
+            let at = row.at.to_string();
+            vec![format!("  {at}"), row.event.clone(), line(&row.detail, width.saturating_sub(40).max(30))]
+        })
+        .collect();
+    out.push_str(&table(&rows));
+    out
+}
+
+/// An item with everything that a person would not see when looking at the original.
+pub(super) fn item_text(item: &Item, width: usize, paint: Paint, lines_max: usize) -> String {
+    let mut out = String::new();
+    let author = item.author.as_ref().map(|author| match (author.name.as_str(), author.address.as_str()) {
+        ("", address) => address.to_owned(),
+        (name, "") => name.to_owned(),
+        (name, address) => format!("{name} <{address}>"),
+    });
+    if let Some(author) = author {
+        let _ = writeln!(out, "  from     {}", line(&author, width));
+    }
+    let _ = writeln!(out, "  subject  {}", paint.bold(line(&item.title, width)));
+    if let Some(at) = item.at {
+        let _ = writeln!(out, "  date     {at}");
+    }
+    if let Some(url) = &item.url {
+        let _ = writeln!(out, "  link     {}", line(url, width));
+    }
+    out.push_str(&block(&item.body, "  │ ", width, lines_max));
+    if let Some(cut) = item.cut {
+        let kept = short_size(cut.kept_bytes);
+        let _ = writeln!(out, "  {} first {kept} of {}", paint.yellow("cut:"), short_size(cut.total_bytes));
+    }
+    for attachment in &item.attachments {
+        let size = short_size(attachment.size_bytes);
+        let _ = writeln!(out, "  attached {} ({size})", line(&attachment.name, 80));
+    }
+    for hidden in &item.hidden {
+        let _ = writeln!(
+            out,
+            "  {} {}: {}",
+            paint.red("hidden"),
+            line(&hidden.why, 40),
+            line(&hidden.text, width.saturating_sub(20).max(30))
+        );
+    }
+    for warning in &item.warnings {
+        let _ = writeln!(out, "  {} {}", paint.yellow("note"), line(warning, width));
+    }
+    match &item.disposition {
+        Disposition::NoReply { reason } | Disposition::Quarantined { reason } => {
+            let _ = writeln!(out, "  {} {}", paint.yellow("no reply:"), line(reason, width));
+        }
+        Disposition::Work | Disposition::Own | Disposition::Baseline => {}
+    }
+    if let ReplyWay::Nowhere { reason } = &item.reply {
+        let _ = writeln!(out, "  {} {}", paint.dim("cannot be answered:"), line(reason, width));
+    }
+    out
+}

@@ -1,0 +1,97 @@
+//! What every command gets: the captured environment, the places, the output.
+
+use std::io::{IsTerminal as _, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::error::CliError;
+use crate::daemon::exit;
+use crate::daemon::paths::{Paths, PathsError};
+use crate::model::environment::Environment;
+use crate::model::time::Clock;
+use crate::unit::search::{SearchEnv, SearchPath};
+
+/// Options of all commands.
+#[derive(Clone, Debug, Args)]
+pub struct GlobalArgs {
+    /// Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub unit_dir: Vec<PathBuf>,
+    /// Keep database, secrets and socket in this directory
+    #[arg(long, global = true, value_name = "DIR", env = "WORKAGENT_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
+    /// Use colours
+    #[arg(long, global = true, value_enum, default_value_t = ColourChoice::Auto)]
+    pub color: ColourChoice,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColourChoice {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What every command gets.
+pub struct Context<'a> {
+    /// The environment, captured once.
+    pub environment: Environment,
+    /// Options of all commands.
+    pub global: GlobalArgs,
+    /// Now.
+    pub clock: Clock,
+    /// Where data goes; everything else goes to standard error.
+    pub out: &'a mut dyn Write,
+}
+
+/// Columns assumed where the terminal does not say.
+const WIDTH_DEFAULT: usize = 100;
+
+impl Context<'_> {
+    /// Where things lie.
+    ///
+    /// # Errors
+    /// No place for the state, or a socket path that is too long.
+    pub fn paths(&self) -> Result<Paths, CliError> {
+        Paths::resolve(&self.environment, self.global.state_dir.as_deref()).map_err(|error| {
+            let code =
+                if matches!(error, PathsError::Unsafe { .. }) { exit::NOT_ALLOWED } else { exit::CONFIG };
+            CliError { code, ..CliError::doing("find the directories", &error) }
+        })
+    }
+
+    /// Where unit files come from.
+    #[must_use]
+    pub fn search(&self) -> SearchPath {
+        let env = SearchEnv::read(&self.environment);
+        SearchPath::new(&env, &self.global.unit_dir)
+    }
+
+    /// Whether to use colours on standard output.
+    #[must_use]
+    pub fn colour(&self) -> bool {
+        match self.global.color {
+            ColourChoice::Always => true,
+            ColourChoice::Never => false,
+            ColourChoice::Auto => {
+                self.environment.get("NO_COLOR").is_none() && std::io::stdout().is_terminal()
+            }
+        }
+    }
+
+    /// Columns of the terminal.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        rustix::termios::tcgetwinsize(std::io::stdout())
+            .ok()
+            .map(|size| usize::from(size.ws_col))
+            .filter(|columns| *columns >= 40)
+            .or_else(|| self.environment.get("COLUMNS").and_then(|text| text.parse().ok()))
+            .unwrap_or(WIDTH_DEFAULT)
+    }
+}

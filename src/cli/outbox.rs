@@ -1,0 +1,103 @@
+//! `workagent outbox`: what was approved, and whether it arrived.
+
+use clap::{Args, Subcommand};
+
+use super::backend::Backend;
+use super::case::pretty;
+use super::context::Context;
+use super::error::CliError;
+use super::look::{ago, line, table};
+use crate::control::wire::{ListQuery, ReleaseBody};
+use crate::daemon::exit;
+use crate::model::ids::ActionId;
+use crate::model::outbound::{ActionState, OutboundAction};
+use crate::model::time::{Timestamp, short_span};
+
+/// `workagent outbox …`
+#[derive(Debug, Args)]
+pub struct OutboxArgs {
+    #[command(subcommand)]
+    command: Option<OutboxCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum OutboxCommand {
+    /// List sends, newest first
+    List {
+        /// Only in this state: approved, sending, sent, uncertain, held, dead, cancelled
+        #[arg(long)]
+        state: Option<String>,
+        /// At most so many
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back a send that has not left yet
+    Cancel {
+        /// The send, `a12` or `12`
+        action: ActionId,
+    },
+    /// Decide about a held send: send it (again)
+    Release {
+        /// The send
+        action: ActionId,
+        /// It did arrive: record it as sent instead of sending it
+        #[arg(long)]
+        was_sent: bool,
+    },
+}
+
+/// Runs the command.
+pub async fn command(args: OutboxArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    let backend = Backend::connect(context).await?;
+    let command = args.command.unwrap_or(OutboxCommand::List { state: None, limit: 50, json: false });
+    let text = match command {
+        OutboxCommand::List { state, limit, json } => {
+            let query = ListQuery { state, limit: Some(limit) };
+            let actions: Vec<OutboundAction> = backend.get(&query.path("/v1/outbox")).await?;
+            if json { pretty(&actions) } else { list(&actions, context.clock.now(), context.width()) }
+        }
+        OutboxCommand::Cancel { action } => {
+            backend.post::<(), ()>(&format!("/v1/outbox/{action}/cancel"), &()).await?;
+            format!("{action} is taken back\n")
+        }
+        OutboxCommand::Release { action, was_sent } => {
+            let body = ReleaseBody { was_sent };
+            backend.post::<_, ()>(&format!("/v1/outbox/{action}/release"), &body).await?;
+            let what = if was_sent { "is recorded as sent" } else { "goes out now" };
+            format!("{action} {what}\n")
+        }
+    };
+    backend.close().await;
+    context.out.write_all(text.as_bytes())?;
+    Ok(exit::OK)
+}
+
+fn list(actions: &[OutboundAction], now: Timestamp, width: usize) -> String {
+    if actions.is_empty() {
+        return "nothing was approved yet\n".to_owned();
+    }
+    let head = ["SEND", "CASE", "STATE", "APPROVED", "TO", ""].map(str::to_owned).to_vec();
+    let mut rows = vec![head];
+    for action in actions {
+        let remark = match (action.state, &action.receipt, &action.last_error) {
+            (ActionState::Approved, _, None) if action.not_before > now => {
+                format!("leaves in {}", short_span(action.not_before.since(now)))
+            }
+            (_, Some(receipt), _) => receipt.remote_id.clone(),
+            (_, None, Some(error)) => error.clone(),
+            (_, None, None) => String::new(),
+        };
+        rows.push(vec![
+            action.id.to_string(),
+            action.case.to_string(),
+            action.state.word().to_owned(),
+            ago(action.approved_at, now),
+            line(&action.envelope.recipients(), 40),
+            line(&remark, width.saturating_sub(60).max(30)),
+        ]);
+    }
+    table(&rows)
+}

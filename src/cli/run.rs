@@ -1,0 +1,102 @@
+//! `workagent run`: the daemon in the foreground; `run --once`: one cycle over everything, then its summary.
+
+use clap::Args;
+
+use super::backend::assembly_error;
+use super::case::pretty;
+use super::context::Context;
+use super::error::CliError;
+use crate::daemon::assembly::{self, Assembly, Options};
+use crate::daemon::exit;
+use crate::daemon::logging::{self, LogOptions, LogTarget};
+use crate::daemon::run;
+use crate::daemon::service_manager::ServiceManager;
+use crate::daemon::signals::{Hangup, Signals};
+use crate::model::cycle::{CycleSummary, RuntimeSummary};
+use crate::secret::Scrubber;
+
+/// `workagent run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Do one cycle over all runtimes, print its summary, and end
+    #[arg(long)]
+    once: bool,
+    /// Print the summary of --once as JSON
+    #[arg(long, requires = "once")]
+    json: bool,
+    /// What to log: a level, or a filter such as info,workagent=debug (default: the daemon unit's)
+    #[arg(long, value_name = "FILTER")]
+    log: Option<String>,
+}
+
+/// Runs the command.
+pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    // Before anything slow: a stop during the start is an orderly one.
+    let hangup =
+        if context.environment.get("NOTIFY_SOCKET").is_some() { Hangup::Reload } else { Hangup::Stop };
+    let signals = Signals::catch(hangup).map_err(|error| CliError::doing("catch signals", &error))?;
+    let paths = context.paths()?;
+    let compiled = assembly::compile_units(&context.search(), &context.environment, paths.state.clone());
+    let scrubber = Scrubber::default();
+    let filter = args.log.unwrap_or_else(|| compiled.plan.daemon.log_level.clone());
+    logging::init(&LogOptions {
+        filter,
+        target: LogTarget::of(&context.environment),
+        clock: context.clock.clone(),
+        scrubber: scrubber.clone(),
+    })
+    .map_err(|error| CliError { code: exit::CONFIG, ..CliError::doing("start logging", &error) })?;
+    let environment = context.environment.clone();
+    let options = Options { environment, paths, compiled, clock: context.clock.clone(), scrubber };
+    let assembly = Assembly::open(options).await.map_err(assembly_error)?;
+    assembly.log_findings();
+    if args.once {
+        return once(assembly, args.json, context).await;
+    }
+    let service = ServiceManager::of(&context.environment);
+    run::run(assembly, signals, service)
+        .await
+        .map_err(|error| CliError::doing("serve the control socket", &error))?;
+    Ok(exit::OK)
+}
+
+async fn once(assembly: Assembly, json: bool, context: &mut Context<'_>) -> Result<u8, CliError> {
+    let summary = assembly.bundle.app.cycle().await;
+    assembly.store.close().await;
+    let text = if json { pretty(&summary) } else { shown(&summary) };
+    context.out.write_all(text.as_bytes())?;
+    let failed = summary.runtimes.iter().any(|record| !record.errors.is_empty());
+    Ok(if failed { exit::NOT_WELL } else { exit::OK })
+}
+
+/// The summary for people: one line a runtime, zeros left out, errors below.
+fn shown(summary: &CycleSummary) -> String {
+    let mut out = String::new();
+    for record in &summary.runtimes {
+        let did = did(&record.summary);
+        out.push_str(&format!("{:<28} {did}\n", record.unit));
+        for error in &record.errors {
+            out.push_str(&format!("{:<28} {}: {}\n", "", error.class, error.message));
+        }
+    }
+    let took = summary.ended_at.since(summary.started_at).as_millis();
+    out.push_str(&format!("one cycle of generation {} in {took} ms\n", summary.generation));
+    out
+}
+
+fn did(summary: &RuntimeSummary) -> String {
+    let value = serde_json::to_value(summary).unwrap_or_default();
+    let inner = value.as_object().and_then(|variant| variant.values().next());
+    let Some(serde_json::Value::Object(fields)) = inner else { return String::new() };
+    let counts: Vec<String> = fields
+        .iter()
+        .filter_map(|(name, value)| match value {
+            serde_json::Value::Number(count) if count.as_u64() != Some(0) => {
+                Some(format!("{count} {}", name.replace('_', " ")))
+            }
+            serde_json::Value::String(reason) => Some(reason.clone()),
+            _ => None,
+        })
+        .collect();
+    if counts.is_empty() { "nothing to do".to_owned() } else { counts.join(", ") }
+}

@@ -1,0 +1,137 @@
+//! The control API's handlers: what people and channels may ask of a daemon. The same router answers on the socket and,
+//! when no daemon runs, inside a command that holds the instance lock itself.
+
+mod cases;
+mod outbox;
+mod review;
+mod status;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use serde::de::DeserializeOwned;
+use tokio::sync::Notify;
+
+use super::server::Fault;
+use super::wire::{Hello, Mode};
+use crate::model::class::chain;
+use crate::model::time::{Clock, Timestamp};
+use crate::runtime::RuntimeRecord;
+use crate::runtime::review::ReviewDesk;
+use crate::secret::scrub::Scrubber;
+use crate::store::{Store, StoreError};
+use crate::supervise::Board;
+use crate::unit::plan::Plan;
+
+/// What the handlers work with.
+pub struct ApiState {
+    /// The record.
+    pub store: Store,
+    /// Where decisions are made.
+    pub desk: ReviewDesk,
+    /// What each unit is doing.
+    pub board: Board<RuntimeRecord>,
+    /// Runs one cycle of a unit now; empty when no daemon runs.
+    pub kicks: BTreeMap<String, Arc<Notify>>,
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// Its number.
+    pub generation: i64,
+    /// Errors in unit files.
+    pub findings: u64,
+    /// Live or rehearsal.
+    pub mode: Mode,
+    /// A daemon runs (this is not a command on its own).
+    pub daemon: bool,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// Now.
+    pub clock: Clock,
+    /// Masks secrets.
+    pub scrubber: Scrubber,
+}
+
+type Shared = State<Arc<ApiState>>;
+type Reply<T> = Result<Json<T>, Fault>;
+
+/// All routes.
+pub fn router(state: ApiState) -> Router {
+    Router::new()
+        .route("/v1/hello", get(hello))
+        .route("/v1/status", get(status::status))
+        .route("/v1/cases", get(cases::list))
+        .route("/v1/cases/{id}", get(cases::show))
+        .route("/v1/cases/{id}/retry", post(cases::retry))
+        .route("/v1/cases/{id}/dismiss", post(cases::dismiss))
+        .route("/v1/reviews", get(review::list))
+        .route("/v1/reviews/{id}", get(review::show))
+        .route("/v1/reviews/{id}/edit", post(review::edit))
+        .route("/v1/reviews/{id}/approve", post(review::approve))
+        .route("/v1/reviews/{id}/reject", post(review::reject))
+        .route("/v1/reviews/{id}/defer", post(review::defer))
+        .route("/v1/outbox", get(outbox::list))
+        .route("/v1/outbox/{id}/cancel", post(outbox::cancel))
+        .route("/v1/outbox/{id}/release", post(outbox::release))
+        .route("/v1/pause", post(pause))
+        .route("/v1/resume", post(resume))
+        .route("/v1/kick/{unit}", post(kick))
+        .with_state(Arc::new(state))
+}
+
+async fn hello() -> Json<Hello> {
+    Json(Hello::ours())
+}
+
+async fn pause(State(state): Shared) -> Reply<()> {
+    let since = state.clock.now().to_string();
+    state.store.set_flag("paused", Some(&since)).await?;
+    tracing::info!("paused: nothing is claimed or sent until resumed");
+    Ok(Json(()))
+}
+
+async fn resume(State(state): Shared) -> Reply<()> {
+    state.store.set_flag("paused", None).await?;
+    state.store.wakeups().worker.notify_one();
+    state.store.wakeups().outbound.notify_one();
+    tracing::info!("resumed");
+    Ok(Json(()))
+}
+
+async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
+    match state.kicks.get(&unit) {
+        Some(kick) => {
+            kick.notify_one();
+            Ok(Json(()))
+        }
+        None => Err(Fault::not_found(format!("there is no running unit {unit}"))),
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::NotFound { .. } => Self::not_found(error.to_string()),
+            StoreError::Refused { .. } | StoreError::LeaseLost(_) => Self::refused(error.to_string()),
+            _ => Self::new(StatusCode::SERVICE_UNAVAILABLE, "network", chain(&error)),
+        }
+    }
+}
+
+/// An id from a path.
+fn id<T: std::str::FromStr<Err = crate::model::ids::BadId>>(text: &str) -> Result<T, Fault> {
+    text.parse().map_err(|error: crate::model::ids::BadId| Fault::usage(error.to_string()))
+}
+
+/// A state word from a query.
+fn state_word<T: DeserializeOwned>(word: Option<&str>) -> Result<Option<T>, Fault> {
+    let Some(word) = word else { return Ok(None) };
+    match serde_json::from_value(serde_json::Value::String(word.to_owned())) {
+        Ok(state) => Ok(Some(state)),
+        Err(_) => Err(Fault::usage(format!("`{word}` is not a state"))),
+    }
+}

@@ -1,0 +1,174 @@
+//! From places to a bundle: what `run`, `run --once`, `demo` and a command without a daemon have in common.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::bundle::{BundleDeps, DaemonRuntimeBundle};
+use crate::catalog::CATALOG;
+use crate::control::api::ApiState;
+use crate::control::wire::Mode;
+use crate::diag::{Counts, Severity};
+use crate::http::HttpRoom;
+use crate::model::environment::Environment;
+use crate::model::limits;
+use crate::model::time::Clock;
+use crate::process::ProcessRoom;
+use crate::runtime::points::Point;
+use crate::secret::Scrubber;
+use crate::secret::secrets::Secrets;
+use crate::store::{Recovery, Store, StoreError, StoreOptions};
+use crate::unit::compile::{CompileEnv, Compiled, compile};
+use crate::unit::load::load;
+use crate::unit::plan::Off;
+use crate::unit::search::SearchPath;
+
+use super::lock::{InstanceLock, LockError};
+use super::paths::Paths;
+
+/// What to assemble from.
+pub struct Options {
+    /// The captured environment.
+    pub environment: Environment,
+    /// Where things lie.
+    pub paths: Paths,
+    /// The compiled units.
+    pub compiled: Compiled,
+    /// Now.
+    pub clock: Clock,
+    /// Masks secrets; the same one that the log goes through.
+    pub scrubber: Scrubber,
+}
+
+/// Why nothing could be assembled.
+#[derive(Debug, thiserror::Error)]
+pub enum AssemblyError {
+    /// Another instance.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The daemon unit cannot be used.
+    #[error("the daemon unit cannot be used: {}", .0.reason)]
+    DaemonUnit(Off),
+    /// The database.
+    #[error("open the database")]
+    Store(#[from] StoreError),
+}
+
+/// A bundle with everything it stands on. Holds the instance lock.
+pub struct Assembly {
+    /// The bundle, not started.
+    pub bundle: DaemonRuntimeBundle,
+    /// The record.
+    pub store: Store,
+    /// Plan, findings and their sources.
+    pub compiled: Compiled,
+    /// What start-up found of a dead predecessor.
+    pub recovery: Recovery,
+    /// Where things lie.
+    pub paths: Paths,
+    /// Masks secrets.
+    pub scrubber: Scrubber,
+    /// Now.
+    pub clock: Clock,
+    /// Nobody else works on this state while it is held.
+    pub lock: InstanceLock,
+}
+
+/// Loads and compiles the unit files; the same function for `validate` and the daemon.
+#[must_use]
+pub fn compile_units(search: &SearchPath, environment: &Environment, state_dir: PathBuf) -> Compiled {
+    let registry = CATALOG.registry();
+    let loaded = load(search, registry.shipped);
+    let env = CompileEnv { home: environment.get_os("HOME").map(PathBuf::from), state_dir };
+    compile(&loaded, &registry, &env)
+}
+
+/// Engines of a killed daemon have been ended; what they worked in is nobody's any more.
+fn sweep_runs(runs: &Path) {
+    match std::fs::remove_dir_all(runs) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!("remove left-over run directories in {}: {error}", runs.display());
+        }
+        _ => {}
+    }
+}
+
+impl Assembly {
+    /// Takes the lock, opens the record, recovers, builds.
+    ///
+    /// # Errors
+    /// See [`AssemblyError`]. Nothing is changed when the lock is held by another instance.
+    pub async fn open(options: Options) -> Result<Self, AssemblyError> {
+        let Options { environment, paths, compiled, clock, scrubber } = options;
+        if let Some(off) = &compiled.daemon_off {
+            return Err(AssemblyError::DaemonUnit(off.clone()));
+        }
+        let daemon = Arc::clone(&compiled.plan.daemon);
+        let database = daemon.store_path.clone().unwrap_or_else(|| paths.database());
+        let lock = InstanceLock::acquire(&paths, &database, clock.now())?;
+        let (file, key) = (paths.secrets_file(), paths.secrets_key());
+        let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
+        let store =
+            Store::open(StoreOptions { path: database, normal: daemon.store_normal, clock: clock.clone() })
+                .await?;
+        let process = ProcessRoom::new(paths.process_notes());
+        let ended = process.reap_orphans().await;
+        if ended > 0 {
+            tracing::warn!(ended, "ended processes that a killed daemon had left behind");
+        }
+        sweep_runs(&paths.runs());
+        let recovery = store.recover(limits::CASE_ATTEMPTS_MAX).await?;
+        if recovery != Recovery::default() {
+            tracing::info!(
+                requeued = recovery.requeued,
+                parked = recovery.parked,
+                uncertain = recovery.uncertain,
+                "went on from the rows of a killed daemon"
+            );
+        }
+        Point::AfterRecovery.pass();
+        let generation = store.generation(&compiled.plan.hash).await?;
+        let deps = BundleDeps {
+            store: store.clone(),
+            secrets,
+            scrubber: scrubber.clone(),
+            http: HttpRoom::default(),
+            process,
+            environment,
+            clock: clock.clone(),
+            state_dir: paths.state.clone(),
+        };
+        let bundle = DaemonRuntimeBundle::build(Arc::new(compiled.plan.clone()), generation, deps);
+        Ok(Self { bundle, store, compiled, recovery, paths, scrubber, clock, lock })
+    }
+
+    /// One line for each error in unit files, for the log; `workagent validate` shows them in full.
+    pub fn log_findings(&self) {
+        let errors = self.compiled.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        for finding in errors {
+            let (line, column) = self.compiled.sources.position(finding.span);
+            let path = self.compiled.sources.path(finding.span.source).display();
+            tracing::error!("{path}:{line}:{column}: {}: {}", finding.check.code, finding.title);
+        }
+    }
+
+    /// What the control API works with when nothing is started.
+    #[must_use]
+    pub fn api_state(&self) -> ApiState {
+        let plan = Arc::clone(&self.bundle.plan);
+        let mode = if plan.daemon.rehearsal { Mode::Rehearsal } else { Mode::Live };
+        ApiState {
+            store: self.store.clone(),
+            desk: self.bundle.desk.clone(),
+            board: self.bundle.board.clone(),
+            kicks: std::collections::BTreeMap::new(),
+            plan,
+            generation: self.bundle.generation,
+            findings: Counts::of(&self.compiled.findings).errors as u64,
+            mode,
+            daemon: false,
+            started_at: self.clock.now(),
+            clock: self.clock.clone(),
+            scrubber: self.scrubber.clone(),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Runs the program: a request on its standard input, its lines to whoever asks, what it says on stderr for people.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::model::class::{ErrorClass, PortError};
+use crate::model::limits;
+use crate::model::text::one_line;
+use crate::model::time::{Timestamp, short_span};
+use crate::platform::ConnectorContext;
+use crate::process::{ChildEnd, ChildEnv, ChildLimits, ChildReport, ChildSpec, EnvValue, env};
+use crate::secret::Scrubber;
+use crate::unit::plan::EnvUnit;
+
+/// The program and what it gets.
+pub struct Program {
+    context: ConnectorContext,
+    name: String,
+    args: Vec<String>,
+    timeout: Duration,
+    env: [Arc<EnvUnit>; 1],
+}
+
+/// A run that came to its end.
+pub struct Ran {
+    pub report: ChildReport,
+    /// What of its stderr is worth showing, masked; may be empty.
+    pub said: String,
+}
+
+impl Program {
+    pub fn new(context: ConnectorContext) -> Self {
+        let settings = &context.settings;
+        let own = EnvUnit {
+            name: context.unit.clone(),
+            set: settings.map("set").cloned().unwrap_or_else(BTreeMap::new),
+            unset: Vec::new(),
+            pass: settings.list("pass").to_vec(),
+        };
+        Self {
+            name: settings.text("program").unwrap_or_default().to_owned(),
+            args: settings.list("args").to_vec(),
+            timeout: settings.duration("timeout").unwrap_or(Duration::from_secs(60)),
+            env: [Arc::new(own)],
+            context,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.context.clock.now()
+    }
+
+    /// Its whole environment, and what masks the secrets in it.
+    pub async fn environment(&self) -> Result<(ChildEnv, Scrubber), PortError> {
+        let ConnectorContext { environment, secrets, .. } = &self.context;
+        let env = env::build(environment, &self.env, secrets.as_ref()).await?;
+        let scrubber = Scrubber::new();
+        for value in env.0.values() {
+            if let EnvValue::Secret(value) = value {
+                scrubber.register(value);
+            }
+        }
+        Ok((env, scrubber))
+    }
+
+    /// One run. `take` gets each line and says whether it wants more; if not the program is ended.
+    ///
+    /// # Errors
+    /// It did not start.
+    pub async fn run(
+        &self,
+        env: ChildEnv,
+        scrubber: &Scrubber,
+        request: Vec<u8>,
+        take: &mut (dyn FnMut(&[u8]) -> bool + Send),
+    ) -> Result<Ran, PortError> {
+        let cwd = self.context.state_dir.clone();
+        let make = tokio::task::spawn_blocking({
+            let cwd = cwd.clone();
+            move || std::fs::DirBuilder::new().recursive(true).mode(0o700).create(cwd)
+        });
+        let doing = || format!("make the directory {}", cwd.display());
+        match make.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(PortError::caused(ErrorClass::NETWORK, doing(), error)),
+            Err(error) => return Err(PortError::caused(ErrorClass::Bug, doing(), error)),
+        }
+        let spec = ChildSpec {
+            program: self.name.clone().into(),
+            args: self.args.iter().map(Into::into).collect(),
+            env,
+            cwd,
+            stdin: request,
+            limits: ChildLimits {
+                first_output: self.timeout,
+                idle: self.timeout,
+                total: self.timeout,
+                line_bytes_max: limits::COMMAND_LINE_BYTES_MAX,
+                stdout_bytes_max: limits::COMMAND_STDOUT_BYTES_MAX,
+            },
+        };
+        let enough = CancellationToken::new();
+        let mut on_line = |line: &[u8]| {
+            if !take(line) {
+                enough.cancel();
+            }
+        };
+        let report = self.context.process.run(spec, &enough, &mut on_line).await?;
+        // Masked before it is cut: half a secret would not be known.
+        let said = scrubber.scrub_owned(report.stderr_tail.trim().to_owned());
+        let start =
+            said.ceil_char_boundary(said.len().saturating_sub(limits::COMMAND_STDERR_SHOWN_BYTES_MAX));
+        let said = one_line(said.get(start..).unwrap_or_default(), limits::COMMAND_STDERR_SHOWN_BYTES_MAX);
+        Ok(Ran { report, said })
+    }
+
+    /// How it ended, if not well.
+    pub fn bad_end(&self, end: ChildEnd) -> Option<String> {
+        Some(match end {
+            ChildEnd::Exited(0) => return None,
+            ChildEnd::Exited(code) => format!("exit status {code}"),
+            ChildEnd::Signalled(signal) => format!("ended by signal {signal}"),
+            ChildEnd::TimedOutFirst | ChildEnd::TimedOutIdle | ChildEnd::TimedOutTotal => {
+                format!("it was not done after {}", short_span(self.timeout))
+            }
+            ChildEnd::OverCap => "it wrote too much".to_owned(),
+            ChildEnd::Cancelled => "it was ended".to_owned(),
+        })
+    }
+}

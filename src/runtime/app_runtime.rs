@@ -1,0 +1,142 @@
+//! The app runtime: coordinates one cycle over all runtimes, in the order of the way through the house.
+//! `workagent run --once` does exactly one; the daemon instead gives each runtime its own driver.
+
+use std::sync::Arc;
+
+use super::disabled::DisabledRuntime;
+use super::ingest::IngestRuntime;
+use super::outbound::OutboundRuntime;
+use super::pending::PendingRuntime;
+use super::review::ReviewRuntime;
+use super::sync::SyncLoop;
+use super::worker::WorkerRuntime;
+use super::{RuntimeRecord, cycle_error};
+use crate::model::cycle::{CycleRecord, CycleSummary, SUMMARY_VERSION};
+use crate::model::time::Clock;
+use crate::secret::scrub::Scrubber;
+use crate::supervise::{Cycle, Group, Pass};
+
+/// Passes of one runtime in one app cycle: work that one pass uncovers is taken by the next, within a bound.
+const PASSES_MAX: usize = 10_000;
+
+/// A runtime, or the visible no-op in its place.
+pub enum Slot<C> {
+    /// Takes part.
+    On(Arc<C>),
+    /// Off, with a reason.
+    Off(DisabledRuntime),
+}
+
+/// All runtimes of a bundle.
+pub struct AppRuntime {
+    /// One per connector unit, by name.
+    pub sync: Vec<Slot<SyncLoop>>,
+    /// Routes new cases.
+    pub ingest: Slot<IngestRuntime>,
+    /// Runs engines.
+    pub worker: Slot<WorkerRuntime>,
+    /// Keeps the review queue.
+    pub review: Slot<ReviewRuntime>,
+    /// Sends.
+    pub outbound: Slot<OutboundRuntime>,
+    /// Wakes parked cases.
+    pub pending: Slot<PendingRuntime>,
+    /// Timer units: nothing to schedule yet.
+    pub scheduler: DisabledRuntime,
+    /// First set-up: not there yet.
+    pub onboarding: DisabledRuntime,
+    /// Masks what is recorded.
+    pub scrubber: Scrubber,
+    /// Now.
+    pub clock: Clock,
+    /// The plan generation.
+    pub generation: i64,
+}
+
+impl AppRuntime {
+    /// One cycle over all runtimes; each is done with what it can do now before the next begins.
+    pub async fn cycle(&self) -> CycleSummary {
+        let started_at = self.clock.now();
+        let mut runtimes = Vec::new();
+        for slot in &self.sync {
+            self.one(slot, None, &mut runtimes).await;
+        }
+        self.one(&self.pending, None, &mut runtimes).await;
+        self.one(&self.ingest, None, &mut runtimes).await;
+        runtimes.push(self.scheduler.record());
+        let jobs = self.worker.on().map(|worker| worker.group());
+        self.one(&self.worker, jobs, &mut runtimes).await;
+        self.one(&self.review, None, &mut runtimes).await;
+        let jobs = self.outbound.on().map(|outbound| outbound.group());
+        self.one(&self.outbound, jobs, &mut runtimes).await;
+        runtimes.push(self.onboarding.record());
+        CycleSummary {
+            version: SUMMARY_VERSION,
+            generation: self.generation,
+            started_at,
+            ended_at: self.clock.now(),
+            runtimes,
+        }
+    }
+
+    /// Passes of one runtime until it has nothing more to do at once. `jobs`: what it leaves running, waited for.
+    async fn one<C: Cycle<Record = RuntimeRecord>>(
+        &self,
+        slot: &Slot<C>,
+        jobs: Option<&Group>,
+        into: &mut Vec<CycleRecord>,
+    ) {
+        let cycle = match slot {
+            Slot::On(cycle) => cycle,
+            Slot::Off(disabled) => return into.push(disabled.record()),
+        };
+        let mut total: Option<CycleRecord> = None;
+        for _ in 0..PASSES_MAX {
+            let Pass { record, fault, next, .. } = cycle.activate().await;
+            let mut errors = record.errors;
+            if let Some(fault) = &fault {
+                let word = fault.class.word();
+                errors.push(cycle_error(cycle.unit(), word, &fault.message, &self.scrubber));
+            }
+            match &mut total {
+                None => {
+                    let unit = cycle.unit().to_owned();
+                    total = Some(CycleRecord { unit, summary: record.summary, errors });
+                }
+                Some(total) => {
+                    total.summary.add(&record.summary);
+                    total.errors.extend(errors);
+                }
+            }
+            let running = jobs.is_some_and(|jobs| !jobs.is_empty());
+            if let Some(jobs) = jobs.filter(|_| running) {
+                jobs.idle().await;
+            }
+            let more = next == crate::supervise::Next::Now || running;
+            if fault.is_some() || !more {
+                break;
+            }
+        }
+        into.extend(total);
+    }
+}
+
+impl<C> Slot<C> {
+    /// The runtime, if it takes part.
+    #[must_use]
+    pub fn on(&self) -> Option<&Arc<C>> {
+        match self {
+            Self::On(cycle) => Some(cycle),
+            Self::Off(_) => None,
+        }
+    }
+
+    /// The no-op, if it does not.
+    #[must_use]
+    pub fn off(&self) -> Option<&DisabledRuntime> {
+        match self {
+            Self::On(_) => None,
+            Self::Off(disabled) => Some(disabled),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The ingest runtime: takes new cases and gives each to an engine's queue, to the user, or to the archive, with the
+//! reason in the record.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::BoxFuture;
+
+use super::points::Point;
+use super::{RuntimeRecord, store_fault, well};
+use crate::catalog::CATALOG;
+use crate::engine::router::{FELL_BACK, RouteFacts, Router, Routing};
+use crate::model::cycle::{IngestSummary, RuntimeSummary};
+use crate::model::ids::CaseId;
+use crate::model::item::{AUTO_REPLY_SUSPECTED, Disposition, ReplyWay};
+use crate::model::limits;
+use crate::store::{Admission, CaseFacts, Store, StoreError};
+use crate::supervise::{Cycle, Next, Pass};
+use crate::unit::plan::{Plan, Standing};
+
+/// Routes new cases.
+pub struct IngestRuntime {
+    store: Store,
+    router: Router,
+    /// Connectors whose platform takes no replies at all.
+    mute: BTreeSet<String>,
+}
+
+impl IngestRuntime {
+    /// The unit's full name.
+    pub const UNIT: &'static str = "ingest.runtime";
+
+    /// Over a store, with the routes of a plan.
+    #[must_use]
+    pub fn new(store: Store, plan: &Plan) -> Self {
+        let mute = plan.connectors.values().filter_map(|standing| match standing {
+            Standing::Active(unit) => {
+                let replies = CATALOG.platform(&unit.platform).is_some_and(|spec| spec.replies);
+                (!replies).then(|| unit.name.clone())
+            }
+            Standing::Off(_) => None,
+        });
+        Self { store, router: Router::new(plan), mute: mute.collect() }
+    }
+
+    async fn pass(&self) -> Pass<RuntimeRecord> {
+        let mut summary = IngestSummary::default();
+        match self.work(&mut summary).await {
+            Ok(next) => well(RuntimeSummary::Ingest(summary), next, false),
+            Err(error) => Pass {
+                fault: Some(store_fault("route new cases", &error)),
+                ..well(RuntimeSummary::Ingest(summary), Next::WhenWoken, false)
+            },
+        }
+    }
+
+    async fn work(&self, summary: &mut IngestSummary) -> Result<Next, StoreError> {
+        let cases = self.store.new_cases(limits::PAGE_ITEMS_MAX).await?;
+        if cases.is_empty() {
+            return Ok(Next::WhenWoken);
+        }
+        let admissions: Vec<(CaseId, Admission)> =
+            cases.iter().map(|facts| (facts.case.id, self.admission(facts))).collect();
+        for (_, admission) in &admissions {
+            match admission {
+                Admission::Queue { .. } => summary.queued += 1,
+                Admission::Dismiss { .. } => summary.dismissed += 1,
+                Admission::Park { .. } => summary.parked += 1,
+            }
+        }
+        self.store.admit(admissions).await?;
+        Point::AfterRouting.pass();
+        Ok(Next::Now)
+    }
+
+    /// Where a new case goes. Pure.
+    fn admission(&self, facts: &CaseFacts) -> Admission {
+        match &facts.disposition {
+            Disposition::NoReply { reason } => return Admission::Dismiss { reason: reason.clone() },
+            Disposition::Quarantined { reason } => return Admission::Park { reason: reason.clone() },
+            Disposition::Work | Disposition::Own | Disposition::Baseline => {}
+        }
+        let item = &facts.newest;
+        if facts.automatic_before && item.labels.iter().any(|label| label == AUTO_REPLY_SUSPECTED) {
+            let reason = "a second mail within a day that looks like an automatic reply".to_owned();
+            return Admission::Dismiss { reason };
+        }
+        let mute = self.mute.contains(&facts.case.connector);
+        if let (ReplyWay::Nowhere { reason }, false) = (&item.reply, mute) {
+            return Admission::Park { reason: format!("it cannot be answered: {reason}") };
+        }
+        let routing = self.router.route(&RouteFacts {
+            connector: &facts.case.connector,
+            kind: &item.kind,
+            labels: &item.labels,
+            author: item.author.as_ref().map_or("", |author| &author.address),
+            size_bytes: item.body.len() as u64,
+        });
+        match routing {
+            Routing::To { route, engine, priority, why } => {
+                let instead = why
+                    .starts_with(FELL_BACK)
+                    .then(|| why.split("; ").next().unwrap_or(FELL_BACK).to_owned());
+                Admission::Queue { route, engine, priority, instead, why }
+            }
+            Routing::Nowhere { .. } if mute => {
+                let reason = "recorded: no route takes it, and its platform takes no replies".to_owned();
+                Admission::Dismiss { reason }
+            }
+            Routing::Nowhere { why } => Admission::Park { reason: why },
+        }
+    }
+}
+
+impl Cycle for IngestRuntime {
+    type Record = RuntimeRecord;
+
+    fn unit(&self) -> &str {
+        Self::UNIT
+    }
+
+    fn activate(&self) -> BoxFuture<'_, Pass<RuntimeRecord>> {
+        Box::pin(self.pass())
+    }
+
+    fn woken(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.store.wakeups().ingest.notified())
+    }
+}

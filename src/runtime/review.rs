@@ -1,0 +1,138 @@
+//! The review runtime and the desk: drafts wait here for a person. Nothing leaves without a decision unless the
+//! connector's unit says `outbound = "auto"`; an approval is of a hash.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+
+use super::points::Point;
+use super::{RuntimeRecord, cycle_error, store_fault};
+use crate::model::class::chain;
+use crate::model::cycle::{ReviewSummary, RuntimeSummary};
+use crate::model::ids::{ActionId, DraftId};
+use crate::secret::scrub::Scrubber;
+use crate::store::{Due, Store, StoreError};
+use crate::supervise::{Cycle, Next, Pass};
+use crate::unit::plan::OutboundRule;
+
+/// What may leave through a connector, and after which undo window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeskRule {
+    /// The rule.
+    pub outbound: OutboundRule,
+    /// Undo window between approval and sending.
+    pub hold: Duration,
+}
+
+/// Where decisions are made, by whatever channel they come.
+#[derive(Clone)]
+pub struct ReviewDesk {
+    store: Store,
+    rules: BTreeMap<String, DeskRule>,
+}
+
+impl ReviewDesk {
+    /// `rules` by connector unit name, active connectors only.
+    #[must_use]
+    pub fn new(store: Store, rules: BTreeMap<String, DeskRule>) -> Self {
+        Self { store, rules }
+    }
+
+    /// What applies to a connector; `None` when it is off.
+    #[must_use]
+    pub fn rule(&self, connector: &str) -> Option<DeskRule> {
+        self.rules.get(connector).copied()
+    }
+
+    /// Approves the version of a draft that has this hash.
+    ///
+    /// # Errors
+    /// Refused when the draft changed, was decided, is stale without `stale_ok`, or its connector may not send.
+    pub async fn approve(
+        &self,
+        id: DraftId,
+        hash: &str,
+        by: &str,
+        stale_ok: bool,
+    ) -> Result<ActionId, StoreError> {
+        let draft = self.store.draft(id).await?;
+        let refused = |why: String| Err(StoreError::Refused { why });
+        let Some(rule) = self.rule(&draft.connector) else {
+            return refused(format!("the connector {} is off: switch it on to send {id}", draft.connector));
+        };
+        if rule.outbound == OutboundRule::Never {
+            return refused(format!("the connector {} says outbound = \"never\"", draft.connector));
+        }
+        if draft.envelope == crate::model::draft::Envelope::default() {
+            return refused(format!("{id} has no recipient"));
+        }
+        let action = self.store.approve(id, hash, rule.hold, by, stale_ok).await?;
+        Point::AfterApproval.pass();
+        Ok(action)
+    }
+}
+
+/// Keeps the review queue in order.
+pub struct ReviewRuntime {
+    desk: ReviewDesk,
+    scrubber: Scrubber,
+}
+
+impl ReviewRuntime {
+    /// The unit's full name.
+    pub const UNIT: &'static str = "review.runtime";
+
+    /// Over a desk.
+    #[must_use]
+    pub fn new(desk: ReviewDesk, scrubber: Scrubber) -> Self {
+        Self { desk, scrubber }
+    }
+
+    async fn pass(&self) -> Pass<RuntimeRecord> {
+        let mut errors = Vec::new();
+        let mut summary = ReviewSummary::default();
+        let store = &self.desk.store;
+        let result = async {
+            for draft in store.open_drafts(false).await? {
+                let rule = self.desk.rule(&draft.connector).map(|rule| rule.outbound);
+                if rule != Some(OutboundRule::Auto) || draft.stale {
+                    summary.open += 1;
+                    continue;
+                }
+                match self.desk.approve(draft.id, &draft.hash, "rule outbound = \"auto\"", false).await {
+                    Ok(_) => summary.auto_approved += 1,
+                    Err(error) => {
+                        summary.open += 1;
+                        let unit = format!("{}.connector", draft.connector);
+                        errors.push(cycle_error(&unit, "permanent", &chain(&error), &self.scrubber));
+                    }
+                }
+            }
+            store.next_due(Due::Drafts).await
+        }
+        .await;
+        let (fault, next) = match result {
+            Ok(due) => (None, due.map_or(Next::WhenWoken, Next::At)),
+            Err(error) => (Some(store_fault("look at the drafts", &error)), Next::WhenWoken),
+        };
+        let record = RuntimeRecord { summary: RuntimeSummary::Review(summary), errors };
+        Pass { record, fault, next, fresh: false }
+    }
+}
+
+impl Cycle for ReviewRuntime {
+    type Record = RuntimeRecord;
+
+    fn unit(&self) -> &str {
+        Self::UNIT
+    }
+
+    fn activate(&self) -> BoxFuture<'_, Pass<RuntimeRecord>> {
+        Box::pin(self.pass())
+    }
+
+    fn woken(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.desk.store.wakeups().review.notified())
+    }
+}

@@ -1,0 +1,240 @@
+//! The sync loop of one connector: poll a page, commit items and cursor in one transaction, tell the connector.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+
+use super::points::Point;
+use super::{RuntimeRecord, store_fault};
+use crate::model::class::{ErrorClass, PortError, chain};
+use crate::model::cycle::{RuntimeSummary, SyncSummary};
+use crate::model::item::{Backlog, Cursor, PollRequest};
+use crate::model::limits;
+use crate::model::text;
+use crate::model::time::{Clock, Timestamp};
+use crate::platform::Connector;
+use crate::secret::SecretStore;
+use crate::secret::scrub::Scrubber;
+use crate::store::{PageCommit, PageReport, Store};
+use crate::supervise::{Cycle, Fault, Next, Pass};
+use crate::unit::plan::ConnectorUnit;
+use crate::unit::value::{Setting, Settings, Value};
+
+/// Refused credentials that did not change are tried again this seldom: far sides lock accounts that hammer.
+const AUTH_RETRY: Duration = Duration::from_secs(3600);
+
+/// The sync loop of one connector.
+pub struct SyncLoop {
+    name: String,
+    unit: Arc<ConnectorUnit>,
+    connector: Arc<dyn Connector>,
+    store: Store,
+    secrets: Arc<dyn SecretStore>,
+    scrubber: Scrubber,
+    clock: Clock,
+    generation: i64,
+    cursor: Mutex<Option<Cursor>>,
+    refused: Mutex<Option<Refused>>,
+}
+
+/// Credentials that the far side refused.
+#[derive(Clone)]
+struct Refused {
+    fingerprint: String,
+    at: Timestamp,
+    message: String,
+}
+
+/// What a sync loop is made of.
+pub struct SyncParts {
+    /// The unit.
+    pub unit: Arc<ConnectorUnit>,
+    /// The account.
+    pub connector: Arc<dyn Connector>,
+    /// The record.
+    pub store: Store,
+    /// To see whether refused credentials were replaced.
+    pub secrets: Arc<dyn SecretStore>,
+    /// Masks what goes into status.
+    pub scrubber: Scrubber,
+    /// Now.
+    pub clock: Clock,
+    /// The plan generation.
+    pub generation: i64,
+}
+
+impl SyncLoop {
+    /// A loop that has not polled yet.
+    #[must_use]
+    pub fn new(parts: SyncParts) -> Self {
+        let SyncParts { unit, connector, store, secrets, scrubber, clock, generation } = parts;
+        let name = format!("{}.connector", unit.name);
+        let (cursor, refused) = (Mutex::new(None), Mutex::new(None));
+        Self { name, unit, connector, store, secrets, scrubber, clock, generation, cursor, refused }
+    }
+
+    async fn pass(&self) -> Pass<RuntimeRecord> {
+        let mut summary = SyncSummary::default();
+        let result = self.pages(&mut summary).await;
+        let fresh = summary.new_items + summary.updated_items + summary.quarantined_items > 0;
+        summary.notes.truncate(limits::ITEM_LIST_LEN_MAX);
+        let record = RuntimeRecord::clean(RuntimeSummary::Sync(summary));
+        match result {
+            Ok(next) => Pass { record, fault: None, next, fresh },
+            Err(fault) => Pass { record, fault: Some(fault), next: Next::WhenWoken, fresh },
+        }
+    }
+
+    async fn pages(&self, summary: &mut SyncSummary) -> Result<Next, Fault> {
+        self.hold_while_refused().await?;
+        let identity = self.connector.identity();
+        let known = self
+            .store
+            .sync_state(&self.unit.name)
+            .await
+            .map_err(|error| store_fault("read the cursor", &error))?;
+        let mut backlog = self.unit.backlog;
+        let mut cursor = match known {
+            Some(state) if state.identity == identity => state.cursor,
+            Some(state) => {
+                // Another account behind the same unit: its history must not become work unasked.
+                backlog = Backlog::New;
+                summary.notes.push(format!("the account changed from {} to {identity}", state.identity));
+                None
+            }
+            None => None,
+        };
+        for _ in 0..limits::PAGES_PER_CYCLE_MAX {
+            let request = PollRequest {
+                cursor: cursor.as_ref(),
+                backlog,
+                now: self.clock.now(),
+                items_max: limits::PAGE_ITEMS_MAX,
+            };
+            let page = match self.connector.poll(request).await {
+                Ok(page) => page,
+                Err(error) => return Err(self.fault(&error).await),
+            };
+            Point::AfterPoll.pass();
+            let keys: Vec<String> = page.items.iter().map(|item| item.key.clone()).collect();
+            let commit = PageCommit {
+                connector: self.unit.name.clone(),
+                identity: identity.clone(),
+                items: page.items,
+                cursor: page.cursor.clone(),
+                generation: self.generation,
+            };
+            Point::BeforeCommit.pass();
+            let report =
+                self.store.commit_page(commit).await.map_err(|error| store_fault("commit a page", &error))?;
+            Point::AfterCommit.pass();
+            add(summary, &report);
+            summary.notes.extend(page.notes);
+            if page.cursor.is_some() {
+                cursor = page.cursor;
+            }
+            *self.cursor.lock().unwrap_or_else(PoisonError::into_inner) = cursor.clone();
+            if let Err(error) = self.connector.committed(&keys).await {
+                // Harmless to miss; said once in the pass's notes.
+                let line = format!("tidying at the source failed: {}", chain(&error));
+                summary.notes.push(self.scrubber.scrub(&line).into_owned());
+            }
+            Point::AfterTidying.pass();
+            if !page.more {
+                // The larger wins: a source that allows more is not asked more often than the unit says.
+                let wait = page.not_before.unwrap_or_default().max(self.unit.schedule.every);
+                return Ok(Next::At(self.clock.now().plus(wait)));
+            }
+        }
+        Ok(Next::Now)
+    }
+
+    /// While refused credentials are the same, the far side is left alone.
+    async fn hold_while_refused(&self) -> Result<(), Fault> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(refused) = refused else { return Ok(()) };
+        let same = refused.fingerprint == self.fingerprint().await;
+        if same && self.clock.now().since(refused.at) < AUTH_RETRY {
+            return Err(Fault { class: ErrorClass::Auth, message: refused.message });
+        }
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+
+    async fn fault(&self, error: &PortError) -> Fault {
+        let message = self.scrubber.scrub(&chain(error)).into_owned();
+        if error.class == ErrorClass::Auth {
+            let fingerprint = self.fingerprint().await;
+            let refused = Refused { fingerprint, at: self.clock.now(), message: message.clone() };
+            *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
+        }
+        Fault { class: error.class, message }
+    }
+
+    /// A digest of the present values of the unit's secrets; never the values.
+    async fn fingerprint(&self) -> String {
+        let mut parts = Vec::new();
+        for reference in secret_refs(&self.unit.settings) {
+            parts.push(match self.secrets.read(&reference).await {
+                Ok(value) => text::digest(&[value.expose_to_the_wire().as_bytes()]),
+                Err(error) => error.to_string(),
+            });
+        }
+        let bytes: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
+        text::digest(&bytes)
+    }
+}
+
+impl Cycle for SyncLoop {
+    type Record = RuntimeRecord;
+
+    fn unit(&self) -> &str {
+        &self.name
+    }
+
+    fn activate(&self) -> BoxFuture<'_, Pass<RuntimeRecord>> {
+        Box::pin(self.pass())
+    }
+
+    fn woken(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            let cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let Some(changed) = self.connector.changed(cursor.as_ref()) else {
+                return std::future::pending().await;
+            };
+            if let Err(error) = changed.await {
+                // The schedule goes on as a net; the next pass will say what is wrong.
+                tracing::debug!(unit = self.name, "waiting for changes ended: {}", chain(&error));
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+}
+
+fn add(summary: &mut SyncSummary, report: &PageReport) {
+    summary.pages += 1;
+    summary.new_items += report.new_items;
+    summary.updated_items += report.updated_items;
+    summary.seen_items += report.seen_items;
+    summary.own_items += report.own_items;
+    summary.baseline_items += report.baseline_items;
+    summary.quarantined_items += report.quarantined_items;
+    summary.cases_made += report.cases_made;
+    summary.cases_joined += report.cases_joined;
+}
+
+fn secret_refs(settings: &Settings) -> Vec<crate::model::secret_ref::SecretRef> {
+    let mut found = Vec::new();
+    for value in settings.0.values() {
+        match value {
+            Value::Secret(reference) => found.push(reference.clone()),
+            Value::Map(map) => found.extend(map.values().filter_map(|setting| match setting {
+                Setting::Secret(reference) => Some(reference.clone()),
+                Setting::Text(_) => None,
+            })),
+            _ => {}
+        }
+    }
+    found
+}

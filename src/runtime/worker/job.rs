@@ -1,0 +1,265 @@
+//! One job: one attempt of one engine on one leased case, from budget to recorded end.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{JobEnd, Shared, WorkerEngine, job_error};
+use crate::engine::after::{After, Situation, after};
+use crate::engine::router::FELL_BACK;
+use crate::model::case::Lease;
+use crate::model::class::chain;
+use crate::model::draft::Envelope;
+use crate::model::ids::RunId;
+use crate::model::item::{Item, ReplyWay};
+use crate::model::limits;
+use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure, Usage};
+use crate::model::text;
+use crate::model::time::day_bounds;
+use crate::runtime::cycle_error;
+use crate::runtime::points::Point;
+use crate::store::{AfterFailure, BeginRun, FinishRun, RunEnd, StoreError};
+use crate::unit::plan::Standing;
+
+/// Runs a job to its end. Every path leaves the case in a state from which it goes on.
+pub(super) async fn run(shared: Arc<Shared>, engine: WorkerEngine, lease: Lease) -> JobEnd {
+    let unit = format!("{}.engine", engine.unit.name);
+    match attempt(&shared, &engine, &lease).await {
+        Ok(end) => end,
+        // Nothing was written: whoever holds the case now goes on with it.
+        Err(StoreError::LeaseLost(_)) => JobEnd::GivenBack,
+        // The lease runs out and the case is taken again.
+        Err(error) => JobEnd::Failed(job_error(&shared, &unit, &error)),
+    }
+}
+
+async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Result<JobEnd, StoreError> {
+    let parts = &shared.parts;
+    let (case, token) = (lease.case.id, lease.token);
+    let (day_start, day_end) = day_bounds(parts.clock.now());
+    let budget = engine.unit.daily_runs.map(|most| (most, day_start, day_end));
+    let run = match parts.store.begin_run(case, token, &engine.unit.name, parts.generation, budget).await? {
+        BeginRun::Started(run) => run,
+        BeginRun::OverBudget { until } => {
+            tracing::info!(%case, engine = engine.unit.name, %until, "parked: the day's runs are used up");
+            return Ok(JobEnd::Parked(None));
+        }
+    };
+    Point::AfterBegin.pass();
+    let items = parts.store.case_items(case, limits::CASE_ITEMS_PROMPT_MAX).await?;
+    let request = request(shared, lease, &items).await?;
+    let scratch = match Scratch::make(&parts.scratch, run) {
+        Ok(scratch) => scratch,
+        Err(error) => {
+            let why = format!("make a run directory in {}: {error}", parts.scratch.display());
+            let failed = EngineError { failure: RunFailure::Config, detail: why, usage: Usage::default() };
+            return finish(shared, engine, lease, run, &items, Err(failed)).await;
+        }
+    };
+    let cancel = shared.cancel.child_token();
+    let outcome = {
+        let work = engine.engine.run(&request, engine.limits(), scratch.path(), &cancel);
+        let keep = keep_lease(shared, lease, &cancel);
+        tokio::pin!(work);
+        tokio::select! {
+            outcome = &mut work => outcome,
+            // Lost: the engine was cancelled; its process room still has to come to its end.
+            () = keep => work.await,
+        }
+    };
+    Point::AfterEngine.pass();
+    drop(scratch);
+    if shared.cancel.is_cancelled() && outcome.is_err() {
+        parts.store.give_back(case, token, Some(run), "the daemon was stopping").await?;
+        return Ok(JobEnd::GivenBack);
+    }
+    finish(shared, engine, lease, run, &items, outcome).await
+}
+
+/// Extends the lease until it is lost; then cancels the engine and returns.
+async fn keep_lease(shared: &Shared, lease: &Lease, cancel: &CancellationToken) {
+    loop {
+        tokio::time::sleep(limits::LEASE / 3).await;
+        match shared.parts.store.renew(vec![(lease.case.id, lease.token)], limits::LEASE).await {
+            Ok(lost) if lost.is_empty() => {}
+            // A busy disk: the lease still has two thirds to go.
+            Err(error) => tracing::debug!(case = %lease.case.id, "extending the lease: {}", chain(&error)),
+            Ok(_) => {
+                cancel.cancel();
+                return;
+            }
+        }
+    }
+}
+
+async fn request(shared: &Shared, lease: &Lease, items: &[Item]) -> Result<EngineRequest, StoreError> {
+    let route = lease.case.route.as_deref().and_then(|name| shared.parts.plan.routes.get(name));
+    let instruction = match route {
+        Some(Standing::Active(route)) => route.prompt.clone(),
+        _ => String::new(),
+    };
+    Ok(EngineRequest {
+        case: lease.case.id,
+        connector: lease.case.connector.clone(),
+        attempt: lease.case.attempts,
+        items_total: lease.case.items,
+        instruction,
+        items: items.to_vec(),
+        notes: shared.parts.store.rejection_notes(lease.case.id).await?,
+    })
+}
+
+async fn finish(
+    shared: &Shared,
+    engine: &WorkerEngine,
+    lease: &Lease,
+    run: RunId,
+    items: &[Item],
+    outcome: Result<EngineOutcome, EngineError>,
+) -> Result<JobEnd, StoreError> {
+    let parts = &shared.parts;
+    let unit = format!("{}.engine", engine.unit.name);
+    let (end, usage, job_end) = match outcome {
+        Ok(outcome) => {
+            let (end, job_end) = outcome_end(shared, engine, lease, items, &outcome);
+            (end, outcome.usage, job_end)
+        }
+        Err(error) => {
+            let (end, job_end) = failure_end(shared, engine, lease, &unit, &error).await?;
+            (end, error.usage, job_end)
+        }
+    };
+    let finish =
+        FinishRun { case: lease.case.id, token: lease.token, run, end, usage, generation: parts.generation };
+    parts.store.finish_run(finish).await?;
+    if job_end == JobEnd::Draft {
+        Point::AfterDraft.pass();
+    }
+    Ok(job_end)
+}
+
+fn outcome_end(
+    shared: &Shared,
+    engine: &WorkerEngine,
+    lease: &Lease,
+    items: &[Item],
+    outcome: &EngineOutcome,
+) -> (RunEnd, JobEnd) {
+    // An engine may print a secret that it was given; nothing of it goes into the record.
+    let scrub = |text: &str| shared.parts.scrubber.scrub(&text::clean(text)).into_owned();
+    match &outcome.result {
+        EngineResult::NothingToDo(reason) => {
+            (RunEnd::NothingToDo { reason: scrub(reason) }, JobEnd::NothingToDo)
+        }
+        EngineResult::Question(question) => {
+            (RunEnd::Question { text: scrub(question) }, JobEnd::Parked(None))
+        }
+        EngineResult::Reply(body) => match envelope(items) {
+            Some(envelope) => {
+                let end = RunEnd::Draft {
+                    connector: lease.case.connector.clone(),
+                    envelope,
+                    body: text::cut(&scrub(body), limits::DRAFT_BYTES_MAX).to_owned(),
+                    made_by: made_by(engine, lease),
+                    remarks: outcome.remarks.iter().map(|remark| scrub(remark)).collect(),
+                };
+                (end, JobEnd::Draft)
+            }
+            // Nobody to send it to (a feed): what the engine wrote is kept as a note on the case.
+            None => (RunEnd::NothingToDo { reason: format!("note: {}", scrub(body)) }, JobEnd::NothingToDo),
+        },
+    }
+}
+
+/// The envelope of the newest item that can be answered.
+fn envelope(items: &[Item]) -> Option<Envelope> {
+    items.iter().rev().find_map(|item| match &item.reply {
+        ReplyWay::To(envelope) => Some(envelope.clone()),
+        ReplyWay::Nowhere { .. } => None,
+    })
+}
+
+/// "local", or "local, because claude failed (network)".
+fn made_by(engine: &WorkerEngine, lease: &Lease) -> String {
+    match lease.case.reason.as_deref() {
+        Some(why) if why.starts_with(FELL_BACK) => format!("{} ({why})", engine.unit.name),
+        _ => engine.unit.name.clone(),
+    }
+}
+
+async fn failure_end(
+    shared: &Shared,
+    engine: &WorkerEngine,
+    lease: &Lease,
+    unit: &str,
+    error: &EngineError,
+) -> Result<(RunEnd, JobEnd), StoreError> {
+    let parts = &shared.parts;
+    let detail = parts.scrubber.scrub(&text::clean(&error.detail)).into_owned();
+    let word = error.failure.word();
+    let fallback = lease
+        .case
+        .route
+        .as_deref()
+        .and_then(|route| shared.router.next_engine(route, &engine.unit.name, &error.failure));
+    let situation = Situation {
+        failure: &error.failure,
+        attempts: lease.case.attempts,
+        attempts_max: limits::CASE_ATTEMPTS_MAX,
+        now: parts.clock.now(),
+        seed: u64::try_from(lease.case.id.0).unwrap_or(0),
+        fallback: fallback.is_some(),
+    };
+    let decision = after(&situation);
+    if let Some(until) = decision.cool_down {
+        parts.store.set_cooldown(&engine.unit.name, until, &format!("{word}: {detail}")).await?;
+    }
+    tracing::warn!(case = %lease.case.id, engine = engine.unit.name, class = word, "run failed: {detail}");
+    let next = match (decision.next, fallback) {
+        (After::FallBack, Some(next)) => {
+            let reason = format!("{FELL_BACK} {}: {word}", engine.unit.name);
+            AfterFailure::Requeue { engine: next, reason }
+        }
+        (After::RetryAt(until), _) => AfterFailure::Park {
+            reason: format!("{}: {word}: {detail}", engine.unit.name),
+            until: Some(until),
+        },
+        (After::FallBack | After::Park, _) => {
+            AfterFailure::Park { reason: format!("{}: {word}: {detail}", engine.unit.name), until: None }
+        }
+    };
+    let told = cycle_error(unit, word, &format!("{}: {detail}", lease.case.id), &parts.scrubber);
+    let job_end = match next {
+        AfterFailure::Park { until: None, .. } => JobEnd::Parked(Some(told)),
+        _ => JobEnd::Failed(told),
+    };
+    Ok((RunEnd::Failed { word: word.to_owned(), detail, next }, job_end))
+}
+
+/// An empty directory of mode 0700 for one attempt, gone when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn make(root: &Path, run: RunId) -> std::io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt;
+        let path = root.join(run.to_string());
+        // Left by a killed daemon under the same number: never handed to another run.
+        match std::fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,230 @@
+//! The worker runtime: claims queued cases for engines with a free place, runs them as jobs, records what they came
+//! to. A case is leased; the lease is extended while its job lives and fences every write.
+
+mod job;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::jobs::{Ended, Jobs};
+use super::points::Point;
+use super::{RuntimeRecord, cycle_error, store_fault};
+use crate::engine::ExecutionEngine;
+use crate::engine::router::Router;
+use crate::model::class::chain;
+use crate::model::cycle::{CycleError, RuntimeSummary, WorkerSummary};
+use crate::model::limits;
+use crate::model::run::RunLimits;
+use crate::model::time::Clock;
+use crate::secret::scrub::Scrubber;
+use crate::store::{Due, Store, StoreError};
+use crate::supervise::{Cycle, Group, Next, Pass};
+use crate::unit::plan::{EngineUnit, Plan};
+
+/// An engine with its unit.
+#[derive(Clone)]
+pub struct WorkerEngine {
+    unit: Arc<EngineUnit>,
+    engine: Arc<ExecutionEngine>,
+}
+
+impl WorkerEngine {
+    /// An engine as configured.
+    #[must_use]
+    pub fn new(unit: Arc<EngineUnit>, engine: Arc<ExecutionEngine>) -> Self {
+        Self { unit, engine }
+    }
+
+    fn limits(&self) -> RunLimits {
+        RunLimits {
+            first_event: self.unit.first_event_timeout,
+            idle: self.unit.idle_timeout,
+            total: self.unit.timeout,
+        }
+    }
+}
+
+/// What the worker is made of.
+pub struct WorkerParts {
+    /// The record.
+    pub store: Store,
+    /// Routes and their prompts.
+    pub plan: Arc<Plan>,
+    /// Active engines by unit name.
+    pub engines: BTreeMap<String, WorkerEngine>,
+    /// Cases at once, over all engines.
+    pub slots: usize,
+    /// Where run directories are made.
+    pub scratch: PathBuf,
+    /// Masks what engines print.
+    pub scrubber: Scrubber,
+    /// Now.
+    pub clock: Clock,
+    /// The plan generation.
+    pub generation: i64,
+}
+
+/// What every job shares.
+struct Shared {
+    parts: WorkerParts,
+    router: Router,
+    cancel: CancellationToken,
+}
+
+/// Claims cases and runs engines.
+pub struct WorkerRuntime {
+    shared: Arc<Shared>,
+    jobs: Jobs<JobEnd>,
+    /// The engine that the next pass looks at first, so that a busy one starves no other.
+    turn: Mutex<usize>,
+}
+
+/// What one job came to, for the summary.
+#[derive(Debug, PartialEq, Eq)]
+enum JobEnd {
+    Draft,
+    NothingToDo,
+    Failed(CycleError),
+    Parked(Option<CycleError>),
+    GivenBack,
+}
+
+impl WorkerRuntime {
+    /// The unit's full name.
+    pub const UNIT: &'static str = "worker.runtime";
+
+    /// No job runs yet.
+    #[must_use]
+    pub fn new(parts: WorkerParts) -> Self {
+        let router = Router::new(&parts.plan);
+        let shared = Shared { parts, router, cancel: CancellationToken::new() };
+        Self { shared: Arc::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0) }
+    }
+
+    /// Jobs in flight, for stopping.
+    #[must_use]
+    pub fn group(&self) -> &Group {
+        self.jobs.group()
+    }
+
+    /// Tells running jobs to end their engines and give their cases back.
+    pub fn cancel_jobs(&self) {
+        self.shared.cancel.cancel();
+    }
+
+    async fn pass(&self) -> Pass<RuntimeRecord> {
+        let mut summary = WorkerSummary::default();
+        let mut errors = Vec::new();
+        let started = self.start(&mut summary).await;
+        self.collect(&mut summary, &mut errors);
+        let (fault, next) = match started {
+            Ok(next) => (None, next),
+            Err(error) => (Some(store_fault("claim cases", &error)), Next::WhenWoken),
+        };
+        let fresh = summary.drafts > 0;
+        let record = RuntimeRecord { summary: RuntimeSummary::Worker(summary), errors };
+        Pass { record, fault, next, fresh }
+    }
+
+    async fn start(&self, summary: &mut WorkerSummary) -> Result<Next, StoreError> {
+        let parts = &self.shared.parts;
+        summary.reaped = parts.store.reap(limits::CASE_ATTEMPTS_MAX).await?;
+        if self.shared.cancel.is_cancelled() || parts.store.flag("paused").await?.is_some() {
+            return Ok(Next::WhenWoken);
+        }
+        let cooling = parts.store.cooldowns().await?;
+        let names: Vec<&String> = parts.engines.keys().collect();
+        let first = {
+            let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            *turn = turn.wrapping_add(1);
+            *turn
+        };
+        for index in 0..names.len() {
+            let Some(name) = names.get((first + index) % names.len()) else { continue };
+            let Some(engine) = parts.engines.get(*name) else { continue };
+            if cooling.iter().any(|(cooled, ..)| cooled == *name) {
+                continue;
+            }
+            let free_here = engine.unit.concurrency.saturating_sub(self.jobs.running_in(name));
+            let free = free_here.min(parts.slots.saturating_sub(self.jobs.running()));
+            if free == 0 {
+                continue;
+            }
+            for lease in parts.store.claim(name, free, limits::LEASE).await? {
+                Point::AfterClaim.pass();
+                summary.claimed += 1;
+                let task = lease.case.id.to_string();
+                let job = job::run(Arc::clone(&self.shared), engine.clone(), lease);
+                self.jobs.start(name, task, job);
+            }
+        }
+        self.next_time(&cooling).await
+    }
+
+    /// Jobs wake the next pass by their end; time alone matters for cool-downs and for leases that no job of ours holds.
+    async fn next_time(
+        &self,
+        cooling: &[(String, crate::model::time::Timestamp, String)],
+    ) -> Result<Next, StoreError> {
+        let cooled = cooling.iter().map(|(_, until, _)| *until).min();
+        let leases = if self.jobs.running() == 0 {
+            self.shared.parts.store.next_due(Due::Leases).await?
+        } else {
+            None
+        };
+        Ok(cooled.into_iter().chain(leases).min().map_or(Next::WhenWoken, Next::At))
+    }
+
+    fn collect(&self, summary: &mut WorkerSummary, errors: &mut Vec<CycleError>) {
+        for ended in self.jobs.take_results() {
+            match ended {
+                Ended::Well(JobEnd::Draft) => summary.drafts += 1,
+                Ended::Well(JobEnd::NothingToDo) => summary.nothing_to_do += 1,
+                Ended::Well(JobEnd::GivenBack) => {}
+                Ended::Well(JobEnd::Failed(error)) => {
+                    summary.failed += 1;
+                    errors.push(error);
+                }
+                Ended::Well(JobEnd::Parked(error)) => {
+                    summary.parked += 1;
+                    errors.extend(error);
+                }
+                Ended::Panicked(name) => {
+                    summary.failed += 1;
+                    let message = format!("the job on case {name} panicked; its lease runs out");
+                    errors.push(cycle_error(Self::UNIT, "bug", &message, &self.shared.parts.scrubber));
+                }
+            }
+        }
+    }
+}
+
+impl Cycle for WorkerRuntime {
+    type Record = RuntimeRecord;
+
+    fn unit(&self) -> &str {
+        Self::UNIT
+    }
+
+    fn activate(&self) -> BoxFuture<'_, Pass<RuntimeRecord>> {
+        Box::pin(self.pass())
+    }
+
+    fn woken(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            tokio::select! {
+                () = self.shared.parts.store.wakeups().worker.notified() => {}
+                () = self.jobs.ended() => {}
+            }
+        })
+    }
+}
+
+/// A store error inside a job, for the record of the pass.
+fn job_error(shared: &Shared, unit: &str, error: &StoreError) -> CycleError {
+    cycle_error(unit, "network", &chain(error), &shared.parts.scrubber)
+}

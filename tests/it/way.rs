@@ -1,0 +1,476 @@
+//! The whole way in one process: real units, real record, real connectors on files; cycles are run by hand and the clock
+//! moves only when told.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use workagent::daemon::assembly::{Assembly, Options, compile_units};
+use workagent::daemon::paths::Paths;
+use workagent::diag::Counts;
+use workagent::model::case::{Case, CaseState};
+use workagent::model::cycle::CycleSummary;
+use workagent::model::draft::Draft;
+use workagent::model::environment::Environment;
+use workagent::model::outbound::{ActionState, OutboundAction};
+use workagent::model::time::{Clock, Timestamp};
+use workagent::secret::Scrubber;
+use workagent::store::StoreError;
+use workagent::unit::search::SearchPath;
+
+const START: Timestamp = Timestamp(1_796_025_600_000);
+
+/// A folder with units and a Maildir, and the bundle built from them.
+struct Way {
+    root: tempfile::TempDir,
+    clock: Clock,
+    assembly: Option<Assembly>,
+}
+
+const INBOX: &str = r#"
+[connector]
+platform = "maildir"
+backlog = "all"
+hold = "0s"
+[maildir]
+path = "{root}/in"
+address = ["me@example.org"]
+out = "{root}/out"
+[install]
+enabled = true
+"#;
+
+const POLITE: &str = r#"
+[engine]
+engine = "template"
+[template]
+text = "Thank you for {{ title }}."
+[install]
+enabled = true
+"#;
+
+const ROUTE: &str = r#"
+[route]
+engines = ["polite"]
+[match]
+connector = ["inbox"]
+[install]
+enabled = true
+"#;
+
+/// An engine that is a shell command; it gets the prompt on its standard input.
+fn shell(script: &str) -> String {
+    format!(
+        "[engine]\nengine = \"command\"\n[command]\nprogram = \"/bin/sh\"\nargs = [\"-c\", {script:?}]\n[install]\nenabled = true\n"
+    )
+}
+
+fn mail(id: &str, subject: &str, extra: &str) -> String {
+    format!(
+        "From: Pat <pat@example.org>\nTo: me@example.org\nSubject: {subject}\nMessage-ID: <{id}@example.org>\n\
+         Date: Mon, 30 Nov 2026 08:00:00 +0000\n{extra}\nHello, what about {subject}?\n"
+    )
+}
+
+impl Way {
+    async fn new(units: &[(&str, &str)]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["in/new", "in/cur", "in/tmp", "out/new", "out/cur", "out/tmp", "units"] {
+            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        let mut way = Self { root, clock: Clock::manual(START), assembly: None };
+        for (name, text) in units {
+            way.unit(name, text);
+        }
+        way.start().await;
+        way
+    }
+
+    /// The usual three units.
+    async fn usual() -> Self {
+        Self::new(&[
+            ("inbox.connector.toml", INBOX),
+            ("polite.engine.toml", POLITE),
+            ("answers.route.toml", ROUTE),
+        ])
+        .await
+    }
+
+    fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    fn unit(&self, name: &str, text: &str) {
+        let text = text.replace("{root}", &self.path().display().to_string());
+        std::fs::write(self.path().join("units").join(name), text).unwrap();
+    }
+
+    fn deliver(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join("in/new").join(format!("{name}.host")), text).unwrap();
+    }
+
+    /// Builds the bundle from what the folder says now, as a restarted daemon would.
+    async fn start(&mut self) {
+        if let Some(assembly) = self.assembly.take() {
+            assembly.store.close().await;
+        }
+        let paths = Paths::below(self.path()).unwrap();
+        let search = SearchPath { builtin: false, dirs: vec![self.path().join("units")], files: Vec::new() };
+        let environment = Environment::of([("PATH", "/usr/bin:/bin")]);
+        let compiled = compile_units(&search, &environment, paths.state.clone());
+        assert_eq!(Counts::of(&compiled.findings).errors, 0, "{:?}", compiled.findings);
+        let (clock, scrubber) = (self.clock.clone(), Scrubber::default());
+        let options = Options { environment, paths, compiled, clock, scrubber };
+        self.assembly = Some(Assembly::open(options).await.unwrap());
+    }
+
+    fn assembly(&self) -> &Assembly {
+        self.assembly.as_ref().unwrap()
+    }
+
+    async fn cycle(&self) -> CycleSummary {
+        self.assembly().bundle.app.cycle().await
+    }
+
+    async fn cases(&self) -> Vec<Case> {
+        let mut cases = self.assembly().store.cases(None, 1000).await.unwrap();
+        cases.sort_by_key(|case| case.id);
+        cases
+    }
+
+    /// `c1 review`, one line a case, with the reason where there is one.
+    async fn shown(&self) -> String {
+        let line = |case: &Case| match &case.reason {
+            Some(reason) => format!("{} {}: {reason}\n", case.id, case.state.word()),
+            None => format!("{} {}\n", case.id, case.state.word()),
+        };
+        self.cases().await.iter().map(line).collect()
+    }
+
+    async fn drafts(&self) -> Vec<Draft> {
+        self.assembly().store.open_drafts(false).await.unwrap()
+    }
+
+    async fn approve(&self, draft: &Draft) -> Result<(), StoreError> {
+        self.assembly().bundle.desk.approve(draft.id, &draft.hash, "test", false).await.map(drop)
+    }
+
+    async fn actions(&self) -> Vec<OutboundAction> {
+        self.assembly().store.actions(None, 1000).await.unwrap()
+    }
+
+    fn sent(&self) -> Vec<PathBuf> {
+        ["new", "cur"].iter().flat_map(|folder| files(&self.path().join("out").join(folder))).collect()
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[tokio::test]
+async fn a_mail_is_answered_once_after_approval() {
+    let way = Way::usual().await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 review\n");
+    assert!(way.sent().is_empty(), "nothing leaves without a decision");
+    let drafts = way.drafts().await;
+    assert_eq!(drafts[0].body, "Thank you for the plan.");
+    way.approve(&drafts[0]).await.unwrap();
+    way.cycle().await;
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 sent\n");
+    assert_eq!(way.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn an_approval_is_of_the_version_that_was_seen() {
+    let way = Way::usual().await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let seen = way.drafts().await.remove(0);
+    let edited = way.assembly().store.edit_draft(seen.id, &seen.hash, "Another text.".into()).await.unwrap();
+    let error = way.approve(&seen).await.unwrap_err().to_string();
+    assert!(error.contains("changed"), "{error}");
+    way.approve(&edited).await.unwrap();
+    way.cycle().await;
+    let bytes = std::fs::read_to_string(&way.sent()[0]).unwrap();
+    assert!(bytes.contains("Another text.") && !bytes.contains("Thank you"), "{bytes}");
+}
+
+#[tokio::test]
+async fn a_further_mail_joins_and_a_new_draft_takes_the_place_of_the_old() {
+    let way = Way::usual().await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let old = way.drafts().await.remove(0);
+    way.deliver(
+        "2",
+        &mail("b", "Re: the plan", "In-Reply-To: <a@example.org>\nReferences: <a@example.org>\n"),
+    );
+    way.cycle().await;
+    let new = way.drafts().await;
+    assert_eq!((way.cases().await.len(), new.len()), (1, 1));
+    assert_ne!(new[0].id, old.id);
+    assert!(way.approve(&old).await.is_err());
+}
+
+#[tokio::test]
+async fn an_out_of_office_without_a_header_is_answered_at_most_once() {
+    let way = Way::usual().await;
+    way.deliver("1", &mail("a", "Out of office", ""));
+    way.cycle().await;
+    let drafts = way.drafts().await;
+    assert_eq!(drafts.len(), 1, "worth a warning, not more");
+    way.approve(&drafts[0]).await.unwrap();
+    way.cycle().await;
+    way.deliver("2", &mail("b", "Out of office", "In-Reply-To: <a@example.org>\n"));
+    way.cycle().await;
+    assert_eq!(
+        way.shown().await,
+        "c1 dismissed: a second mail within a day that looks like an automatic reply\n"
+    );
+}
+
+#[tokio::test]
+async fn our_own_answer_read_back_is_no_work() {
+    let way = Way::usual().await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let drafts = way.drafts().await;
+    way.approve(&drafts[0]).await.unwrap();
+    way.cycle().await;
+    // A provider files what was sent into the mailbox that is read.
+    let sent = way.sent().remove(0);
+    std::fs::copy(&sent, way.path().join("in/new/9.copy")).unwrap();
+    for _ in 0..3 {
+        way.cycle().await;
+    }
+    assert_eq!(way.shown().await, "c1 sent\n");
+}
+
+#[tokio::test]
+async fn the_undo_window_lets_a_send_be_taken_back() {
+    let way = Way::new(&[
+        ("inbox.connector.toml", &INBOX.replace("0s", "30s")),
+        ("polite.engine.toml", POLITE),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.deliver("2", &mail("b", "the other plan", ""));
+    way.cycle().await;
+    for draft in way.drafts().await {
+        way.approve(&draft).await.unwrap();
+    }
+    way.cycle().await;
+    assert!(way.sent().is_empty());
+    let first = way.actions().await.pop().unwrap();
+    way.assembly().store.cancel_action(first.id).await.unwrap();
+    way.clock.advance(Duration::from_secs(31));
+    way.cycle().await;
+    assert_eq!(way.sent().len(), 1);
+    let states: Vec<ActionState> = way.actions().await.iter().map(|action| action.state).collect();
+    assert_eq!(states, [ActionState::Sent, ActionState::Cancelled]);
+}
+
+#[tokio::test]
+async fn a_rehearsal_sends_nothing_and_says_what_it_would_have() {
+    let way = Way::new(&[
+        ("workagent.daemon.toml", "[daemon]\nmode = \"rehearsal\"\n"),
+        ("inbox.connector.toml", INBOX),
+        ("polite.engine.toml", POLITE),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let drafts = way.drafts().await;
+    way.approve(&drafts[0]).await.unwrap();
+    way.cycle().await;
+    assert!(way.sent().is_empty());
+    let action = way.actions().await.remove(0);
+    assert_eq!(action.state, ActionState::Held);
+    assert!(action.last_error.unwrap().contains("would have gone to pat@example.org"));
+}
+
+#[tokio::test]
+async fn a_pause_holds_over_a_restart_and_loses_nothing() {
+    let mut way = Way::usual().await;
+    way.assembly().store.set_flag("paused", Some("now")).await.unwrap();
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    way.start().await;
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 queued\n");
+    way.assembly().store.set_flag("paused", None).await.unwrap();
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 review\n");
+}
+
+#[tokio::test]
+async fn outbound_auto_approves_by_rule_and_never_refuses_by_rule() {
+    for (rule, sent) in [("auto", 1), ("never", 0)] {
+        let way = Way::new(&[
+            (
+                "inbox.connector.toml",
+                &INBOX.replace("[maildir]", &format!("outbound = \"{rule}\"\n[maildir]")),
+            ),
+            ("polite.engine.toml", POLITE),
+            ("answers.route.toml", ROUTE),
+        ])
+        .await;
+        way.deliver("1", &mail("a", "the plan", ""));
+        way.cycle().await;
+        way.cycle().await;
+        assert_eq!(way.sent().len(), sent, "{rule}");
+        if rule == "never" {
+            let draft = way.drafts().await.remove(0);
+            assert!(way.approve(&draft).await.unwrap_err().to_string().contains("never"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hopeless_case_is_parked_for_the_user_and_a_retry_buys_one_more() {
+    let way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("polite.engine.toml", &shell("cat > /dev/null; echo no >&2; exit 3")),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    for _ in 0..20 {
+        way.cycle().await;
+        way.clock.advance(Duration::from_secs(3600));
+    }
+    let case = way.cases().await.remove(0);
+    assert_eq!(case.state, CaseState::Parked);
+    assert_eq!(case.until, None, "{:?}", case.reason);
+    let tries = case.attempts;
+    way.assembly().store.retry_case(case.id).await.unwrap();
+    for _ in 0..5 {
+        way.cycle().await;
+        way.clock.advance(Duration::from_secs(7200));
+    }
+    let case = way.cases().await.remove(0);
+    assert_eq!((case.state, case.attempts), (CaseState::Parked, tries + 1));
+}
+
+#[tokio::test]
+async fn a_declared_fall_back_is_used_and_said() {
+    let route = ROUTE.replace("[\"polite\"]", "[\"broken\", \"polite\"]\non = [\"config\"]");
+    let broken = "[engine]\nengine = \"command\"\n[command]\nprogram = \"/nowhere/engine\"\n[install]\nenabled = true\n";
+    let way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("broken.engine.toml", broken),
+        ("polite.engine.toml", POLITE),
+        ("answers.route.toml", &route),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    for _ in 0..3 {
+        way.cycle().await;
+    }
+    let draft = way.drafts().await.remove(0);
+    assert!(draft.made_by.contains("polite") && draft.made_by.contains("broken"), "{}", draft.made_by);
+}
+
+#[tokio::test]
+async fn without_a_declared_fall_back_the_case_waits_with_the_reason() {
+    let broken = "[engine]\nengine = \"command\"\n[command]\nprogram = \"/nowhere/engine\"\n[install]\nenabled = true\n";
+    let way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("polite.engine.toml", broken),
+        ("other.engine.toml", POLITE),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let shown = way.shown().await;
+    assert!(shown.starts_with("c1 parked: polite: config:"), "{shown}");
+    assert!(shown.contains("/nowhere/engine"), "{shown}");
+}
+
+#[tokio::test]
+async fn the_day_s_runs_are_a_limit() {
+    let engine = format!("{POLITE}[budget]\ndaily_runs = 2\n");
+    let way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("polite.engine.toml", &engine),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    for number in 0..4 {
+        way.deliver(&number.to_string(), &mail(&format!("m{number}"), &format!("plan {number}"), ""));
+    }
+    way.cycle().await;
+    assert_eq!(way.drafts().await.len(), 2);
+    let parked: Vec<Case> =
+        way.cases().await.into_iter().filter(|case| case.state == CaseState::Parked).collect();
+    assert_eq!(parked.len(), 2);
+    assert!(parked.iter().all(|case| case.until.is_some()), "{parked:?}");
+    way.clock.advance(Duration::from_secs(86_400));
+    way.cycle().await;
+    assert_eq!(way.drafts().await.len(), 4);
+}
+
+#[tokio::test]
+async fn what_no_route_takes_waits_for_the_user() {
+    let way = Way::new(&[("inbox.connector.toml", INBOX), ("polite.engine.toml", POLITE)]).await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 parked: no route takes it (there are no routes)\n");
+}
+
+#[tokio::test]
+async fn a_rejection_with_a_note_gives_the_engine_another_try() {
+    let engine = shell("if grep -q 'be shorter'; then echo short; else echo a very long text; fi");
+    let way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("polite.engine.toml", &engine),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let draft = way.drafts().await.remove(0);
+    assert_eq!(draft.body.trim(), "a very long text");
+    way.assembly().store.reject(draft.id, "be shorter", true).await.unwrap();
+    way.cycle().await;
+    assert_eq!(way.drafts().await.remove(0).body.trim(), "short");
+}
+
+#[tokio::test]
+async fn a_cycle_s_summary_is_stable_json() {
+    let way = Way::usual().await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    let summary = way.cycle().await;
+    let json = serde_json::to_string_pretty(&summary).unwrap();
+    insta::assert_snapshot!(json);
+}
+
+#[tokio::test]
+async fn an_engine_that_is_off_is_not_silently_replaced() {
+    let route = ROUTE.replace("[\"polite\"]", "[\"first\", \"polite\"]");
+    let first = POLITE.replace("enabled = true", "enabled = false");
+    let mut way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("first.engine.toml", &first),
+        ("polite.engine.toml", POLITE),
+        ("answers.route.toml", &route),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let shown = way.shown().await;
+    assert!(shown.starts_with("c1 parked:") && shown.contains("first"), "{shown}");
+
+    way.unit("answers.route.toml", &route.replace("[match]", "on = [\"config\"]\n[match]"));
+    way.start().await;
+    way.deliver("2", &mail("b", "the other plan", ""));
+    way.cycle().await;
+    let draft = way.drafts().await.remove(0);
+    assert!(draft.made_by.contains("fell back from first"), "{}", draft.made_by);
+}

@@ -10,4 +10,6 @@ pub mod imap;
 pub mod lab;
 pub mod mail;
 pub mod mailbox;
+pub mod proof;
+pub mod scene;
 pub mod smtp;

@@ -269,7 +269,8 @@ mod hostile {
 
     #[tokio::test]
     async fn output_without_end_is_ended() {
-        check_error("yes '{\"type\":\"log\"}'", "it wrote too much").await;
+        let script = r#"yes "{\"type\":\"log\",\"pad\":\"$(head -c 8000 /dev/zero | tr '\0' x)\"}""#;
+        check_error(script, "it wrote too much").await;
     }
 
     #[tokio::test]

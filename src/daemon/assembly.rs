@@ -1,6 +1,6 @@
 //! From places to a bundle: what `run`, `run --once`, `demo` and a command without a daemon have in common.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::bundle::{BundleDeps, DaemonRuntimeBundle};
@@ -13,6 +13,7 @@ use crate::model::environment::Environment;
 use crate::model::limits;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
+use crate::runtime::points::Point;
 use crate::secret::Scrubber;
 use crate::secret::secrets::Secrets;
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
@@ -81,6 +82,16 @@ pub fn compile_units(search: &SearchPath, environment: &Environment, state_dir: 
     compile(&loaded, &registry, &env)
 }
 
+/// Engines of a killed daemon have been ended; what they worked in is nobody's any more.
+fn sweep_runs(runs: &Path) {
+    match std::fs::remove_dir_all(runs) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!("remove left-over run directories in {}: {error}", runs.display());
+        }
+        _ => {}
+    }
+}
+
 impl Assembly {
     /// Takes the lock, opens the record, recovers, builds.
     ///
@@ -104,6 +115,7 @@ impl Assembly {
         if ended > 0 {
             tracing::warn!(ended, "ended processes that a killed daemon had left behind");
         }
+        sweep_runs(&paths.runs());
         let recovery = store.recover(limits::CASE_ATTEMPTS_MAX).await?;
         if recovery != Recovery::default() {
             tracing::info!(
@@ -113,6 +125,7 @@ impl Assembly {
                 "went on from the rows of a killed daemon"
             );
         }
+        Point::AfterRecovery.pass();
         let generation = store.generation(&compiled.plan.hash).await?;
         let deps = BundleDeps {
             store: store.clone(),

@@ -7,6 +7,7 @@ pub mod ingest;
 pub mod jobs;
 pub mod outbound;
 pub mod pending;
+pub mod points;
 pub mod review;
 pub mod sync;
 pub mod worker;

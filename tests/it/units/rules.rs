@@ -97,6 +97,10 @@ t.engine on
 r.route on",
     );
     let compiled = compile_texts(&files);
+    insta::assert_snapshot!(compiled.findings[0].notes[0], @"cases that come to it wait: another engine is taken only where `route.on` names `config`");
+    let falls_back = ("r.route.toml", "[route]\nengines = [\"off\", \"t\"]\non = [\"config\"]\n");
+    let next = compile_texts(&[TEMPLATE, off, falls_back]);
+    insta::assert_snapshot!(next.findings[0].notes[0], @"the next engine is used, because `route.on` names `config`");
     let Some(Standing::Active(route)) = compiled.plan.routes.get("r") else { panic!("{compiled:?}") };
     // The router must see that the first choice is off: another one takes its place only where the route says so.
     assert_eq!(route.engines, ["off", "t"]);

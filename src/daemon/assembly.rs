@@ -16,6 +16,7 @@ use crate::model::environment::Environment;
 use crate::model::limits;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
+use crate::runtime::points::Point;
 use crate::secret::Scrubber;
 use crate::secret::secrets::Secrets;
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
@@ -107,6 +108,16 @@ async fn lock_patiently(paths: &Paths, database: &Path, clock: &Clock) -> Result
     InstanceLock::acquire(paths, database, clock.now())
 }
 
+/// Engines of a killed daemon have been ended; what they worked in is nobody's any more.
+fn sweep_runs(runs: &Path) {
+    match std::fs::remove_dir_all(runs) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!("remove left-over run directories in {}: {error}", runs.display());
+        }
+        _ => {}
+    }
+}
+
 impl Assembly {
     /// Takes the lock, opens the record, recovers, builds.
     ///
@@ -131,6 +142,7 @@ impl Assembly {
         if ended > 0 {
             tracing::warn!(ended, "ended processes that a killed daemon had left behind");
         }
+        sweep_runs(&paths.runs());
         let recovery = store.recover(limits::CASE_ATTEMPTS_MAX).await?;
         if recovery != Recovery::default() {
             tracing::info!(
@@ -140,6 +152,7 @@ impl Assembly {
                 "went on from the rows of a killed daemon"
             );
         }
+        Point::AfterRecovery.pass();
         let generation = store.generation(&compiled.plan.hash).await?;
         let deps = BundleDeps {
             store: store.clone(),

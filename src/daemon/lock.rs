@@ -7,6 +7,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,13 @@ const NOTE: &str = "instance.json";
 
 /// A directory may be moved away between opening and locking; then the next one of that name is taken.
 const TRIES_MAX: u32 = 5;
+
+/// A daemon that is killed while it starts a child leaves its lock to that child, which lets go as soon as it becomes
+/// another program. On a busy machine that takes its time.
+const BEQUEATHED_MAX: Duration = Duration::from_secs(2);
+
+/// Between two looks at a lock that was left behind.
+const BEQUEATHED_LOOK: Duration = Duration::from_millis(10);
 
 /// Held for as long as this process is the daemon of its state and its database.
 #[derive(Debug)]
@@ -70,7 +78,7 @@ impl InstanceLock {
     /// not share one database). Leaves a note with pid and socket.
     ///
     /// # Errors
-    /// [`LockError::Held`] at once, without waiting.
+    /// [`LockError::Held`] at once if the holder is alive.
     pub fn acquire(paths: &Paths, database: &Path, now: Timestamp) -> Result<Self, LockError> {
         paths.make()?;
         let mut directories = vec![lock(&paths.state, &paths.state)?];
@@ -115,13 +123,20 @@ fn lock(directory: &Path, note_home: &Path) -> Result<File, LockError> {
     let failed = |source| LockError::Io { directory: directory.to_path_buf(), source };
     for _ in 0..TRIES_MAX {
         let file = File::open(directory).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let pid = holder(&file).or_else(|| InstanceLock::note(note_home).map(|note| note.pid));
-                return Err(LockError::Held { directory: directory.to_path_buf(), pid });
+        let mut waited = Duration::ZERO;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {
+                    let pid = holder(&file).or_else(|| InstanceLock::note(note_home).map(|note| note.pid));
+                    if waited >= BEQUEATHED_MAX || !pid.is_some_and(is_dead) {
+                        return Err(LockError::Held { directory: directory.to_path_buf(), pid });
+                    }
+                }
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
+            std::thread::sleep(BEQUEATHED_LOOK);
+            waited += BEQUEATHED_LOOK;
         }
         if same(directory, std::slice::from_ref(&file)) {
             return Ok(file);
@@ -145,6 +160,12 @@ fn same(path: &Path, files: &[File]) -> bool {
     let identity = |found: io::Result<fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
     let named = identity(fs::metadata(path));
     named.is_some() && files.iter().any(|file| identity(file.metadata()) == named)
+}
+
+/// There is no such process, so it is not the one that holds the lock it took.
+fn is_dead(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
 }
 
 /// Whom the kernel knows as holder. A note may name a process that ended long ago, or one that only has its number.

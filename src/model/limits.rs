@@ -164,7 +164,8 @@ pub const CHILD_TERM_GRACE: Duration = Duration::from_secs(5);
 /// A lease on a case; extended while the worker lives.
 pub const LEASE: Duration = Duration::from_secs(120);
 
-/// Tries of one case before it is parked for the user, counted over restarts.
+/// Tries of one case before it is parked for the user, counted over restarts. One that was only ever interrupted is
+/// parked for a while first.
 pub const CASE_ATTEMPTS_MAX: u32 = 4;
 
 /// Tries of one outbound action on transient errors before it is held for the user.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use futures_util::future::BoxFuture;
 
+use super::points::Point;
 use super::{RuntimeRecord, store_fault, well};
 use crate::catalog::CATALOG;
 use crate::engine::router::{FELL_BACK, RouteFacts, Router, Routing};
@@ -67,6 +68,7 @@ impl IngestRuntime {
             }
         }
         self.store.admit(admissions).await?;
+        Point::AfterRouting.pass();
         Ok(Next::Now)
     }
 

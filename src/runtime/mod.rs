@@ -8,6 +8,7 @@ pub mod jobs;
 mod masked;
 pub mod outbound;
 pub mod pending;
+pub mod points;
 pub mod review;
 pub mod sync;
 pub mod worker;

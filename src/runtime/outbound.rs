@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 
 use super::jobs::{Ended, Jobs};
+use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::cycle::{CycleError, OutboundSummary, RuntimeSummary};
@@ -19,7 +20,7 @@ use crate::model::time::{Clock, Timestamp};
 use crate::platform::Connector;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
-use crate::supervise::{Cycle, Group, Next, Pass, crash};
+use crate::supervise::{Cycle, Group, Next, Pass};
 use crate::unit::plan::OutboundRule;
 
 /// First question "did it arrive?" after a lost answer.
@@ -225,18 +226,18 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
     let Some(action) = parts.store.mark_sending(action.id, payload).await? else {
         return Ok(End::Gone);
     };
-    crash::point("after-sending");
+    Point::AfterSending.pass();
     let Some(payload) = &action.payload else {
         return hold(parts, &action, "its bytes were not stored").await;
     };
     let delivered = connector.deliver(&action, payload).await;
-    crash::point("after-wire");
+    Point::AfterWire.pass();
     match delivered {
         Ok(receipt) => {
             tracing::info!(case = %action.case, action = %action.id, unit = action.connector, "sent");
-            crash::point("before-receipt");
+            Point::BeforeReceipt.pass();
             parts.store.mark_sent(action.id, receipt).await?;
-            crash::point("after-receipt");
+            Point::AfterReceipt.pass();
             Ok(End::Sent)
         }
         Err(error) => after_refusal(parts, &action, &error).await,
@@ -291,6 +292,7 @@ async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<End, 
     let now = parts.clock.now();
     let since = action.sending_at.unwrap_or(action.approved_at);
     let asked = destination.connector.confirm(action, payload, since).await;
+    Point::AfterConfirm.pass();
     let why = match asked {
         Ok(Confirmation::Sent(receipt)) => {
             parts.store.mark_sent(action.id, receipt).await?;

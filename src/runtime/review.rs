@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
+use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::chain;
 use crate::model::cycle::{ReviewSummary, RuntimeSummary};
 use crate::model::ids::{ActionId, DraftId};
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
-use crate::supervise::{Cycle, Next, Pass, crash};
+use crate::supervise::{Cycle, Next, Pass};
 use crate::unit::plan::OutboundRule;
 
 /// What may leave through a connector, and after which undo window.
@@ -67,7 +68,7 @@ impl ReviewDesk {
             return refused(format!("{id} has no recipient"));
         }
         let action = self.store.approve(id, hash, rule.hold, by, stale_ok).await?;
-        crash::point("after-approval");
+        Point::AfterApproval.pass();
         Ok(action)
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
+use super::points::Point;
 use super::{RuntimeRecord, masked, store_fault};
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::cycle::{RuntimeSummary, SyncSummary};
@@ -16,7 +17,7 @@ use crate::platform::Connector;
 use crate::secret::SecretStore;
 use crate::secret::scrub::Scrubber;
 use crate::store::{PageCommit, PageReport, Store};
-use crate::supervise::{Cycle, Fault, Next, Pass, crash};
+use crate::supervise::{Cycle, Fault, Next, Pass};
 use crate::unit::plan::ConnectorUnit;
 use crate::unit::value::{Setting, Settings, Value};
 
@@ -132,7 +133,7 @@ impl SyncLoop {
                 Ok(page) => page,
                 Err(error) => return Err(self.fault(&error).await.into()),
             };
-            crash::point("after-poll");
+            Point::AfterPoll.pass();
             let keys: Vec<String> = page.items.iter().map(|item| item.key.clone()).collect();
             if !masked::mask(&mut page, &self.scrubber) {
                 let why = "the position it gave holds a secret, which is not kept; nothing was taken over";
@@ -145,10 +146,10 @@ impl SyncLoop {
                 cursor: page.cursor.clone(),
                 generation: self.generation,
             };
-            crash::point("before-commit");
+            Point::BeforeCommit.pass();
             let report =
                 self.store.commit_page(commit).await.map_err(|error| store_fault("commit a page", &error))?;
-            crash::point("after-commit");
+            Point::AfterCommit.pass();
             add(summary, &report);
             summary.notes.extend(page.notes);
             if page.cursor.is_some() {
@@ -160,6 +161,7 @@ impl SyncLoop {
                 let line = format!("tidying at the source failed: {}", chain(&error));
                 summary.notes.push(self.scrubber.scrub(&line).into_owned());
             }
+            Point::AfterTidying.pass();
             if !page.more {
                 // The larger wins: a source that allows more is not asked more often than the unit says.
                 let wait = page.not_before.unwrap_or_default().max(self.unit.schedule.every);

@@ -6,13 +6,14 @@ use super::writer::Tx;
 use super::{Result, Store, journal};
 use crate::model::case::CaseState;
 use crate::model::limits;
+use crate::model::retry::Backoff;
 use crate::model::time::Timestamp;
 
 /// Expired leases, oldest first; `?1` lies beyond every lease when the predecessor is dead.
-pub(super) const EXPIRED: &str = "SELECT id, attempts >= ?3 + attempts_extra, news FROM cases \
+pub(super) const EXPIRED: &str = "SELECT id, attempts, attempts >= ?3 + attempts_extra, news FROM cases \
      WHERE state = 'running' AND lease_until < ?1 ORDER BY lease_until LIMIT ?2";
 
-pub(super) const RETURN: &str = "UPDATE cases SET state = j.value ->> 1, reason = j.value ->> 2, until = NULL, \
+pub(super) const RETURN: &str = "UPDATE cases SET state = j.value ->> 1, reason = j.value ->> 2, until = j.value ->> 3, \
      lease_until = NULL, news = 0, changed_at = ? FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
      UPDATE runs SET outcome = 'interrupted', detail = ?, ended_at = ? WHERE ended_at IS NULL \
      AND case_id IN (SELECT value ->> 0 FROM json_each(?))";
@@ -21,6 +22,11 @@ pub(super) const UNCERTAIN: &str = "UPDATE actions SET state = 'uncertain', not_
      WHERE id IN (SELECT id FROM actions WHERE state = 'sending' ORDER BY not_before, id LIMIT ?2) RETURNING id, case_id";
 
 const USED_UP: &str = "its tries are used up; the last one was interrupted";
+
+/// A case that was under way each time may be what ends the program, or may only stand in front of the queue. It steps
+/// aside for a growing while, so that neither it nor its neighbours wait for a person; after this many times its usual
+/// tries a person has to look.
+const PATIENCE: u32 = 2;
 
 impl Store {
     /// Returns what a dead predecessor held. The caller holds the instance lock, so every lease is dead.
@@ -47,7 +53,8 @@ impl Store {
         }
     }
 
-    /// Returns cases whose lease ran out to the queue, or parks them when their attempts are used up.
+    /// Returns cases whose lease ran out to the queue, or parks them when their attempts are used up: at first for a
+    /// while, in the end for a person.
     pub async fn reap(&self, attempts_max: u32) -> Result<u64> {
         const WHY: &str = "the lease ran out";
         let mut reaped = 0;
@@ -83,7 +90,8 @@ async fn sweep(
     let (mut requeued, mut parked) = (0, 0);
     for row in &rows {
         let mut columns = Columns::of(row);
-        let (id, used_up, news): (i64, bool, i64) = (columns.take()?, columns.take()?, columns.take()?);
+        let (id, attempts, used_up, news): (i64, u32, bool, i64) =
+            (columns.take()?, columns.take()?, columns.take()?, columns.take()?);
         let (to, reason) = match (used_up, news > 1) {
             (_, true) => (CaseState::New, None),
             (false, false) => (CaseState::Queued, None),
@@ -97,7 +105,10 @@ async fn sweep(
         tx.wake.worker |= to == CaseState::Queued;
         tx.wake.ingest |= to == CaseState::New;
         tx.wake.pending |= to == CaseState::Parked;
-        moves.push((id, to.word(), reason));
+        let seed = u64::try_from(id).unwrap_or(0);
+        let wait = Backoff::CASE.wait(attempts.saturating_sub(attempts_max).saturating_add(1), seed);
+        let wakes = to == CaseState::Parked && attempts < attempts_max.saturating_mul(PATIENCE);
+        moves.push((id, to.word(), reason, wakes.then(|| tx.now.plus(wait))));
         lines.push((id, "interrupted", format!("{why}; now {}", to.word())));
     }
     let moves = shared(&moves);

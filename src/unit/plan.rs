@@ -221,7 +221,7 @@ pub struct RouteUnit {
     pub description: String,
     /// Higher first; then by name.
     pub priority: i64,
-    /// Engine unit names in order; only active ones.
+    /// Engine unit names in order, also those that are off.
     pub engines: Vec<String>,
     /// Failure words (`RunFailure::WORDS`) on which the next engine is taken; empty: never.
     pub on: Vec<String>,

@@ -27,6 +27,18 @@ fn in_role() {
             }
             Err(why) => again::say(&why),
         },
+        "bequeath" => {
+            let state = fs::File::open(root.join("state")).unwrap();
+            state.lock().unwrap();
+            #[expect(
+                clippy::disallowed_methods,
+                clippy::zombie_processes,
+                reason = "it outlives its parent"
+            )]
+            std::process::Command::new("/bin/sleep").arg("0.3").stdin(state).spawn().unwrap();
+            again::say("left to a child");
+            again::wait_for_parent();
+        }
         "signals" => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(hear_signals(if environment.get("TERMINAL").is_some() {
@@ -91,10 +103,14 @@ impl Held {
     }
 
     fn check_refused(&self, root: &Path) {
-        let expected = format!("another workagent (process {}) holds ", self.holder.pid());
-        let second = hold(root).hear();
-        assert!(second.starts_with(&expected), "{second}");
+        hold_is_refused(root, self.holder.pid());
     }
+}
+
+fn hold_is_refused(root: &Path, pid: u32) {
+    let expected = format!("another workagent (process {pid}) holds ");
+    let second = hold(root).hear();
+    assert!(second.starts_with(&expected), "{second}");
 }
 
 fn hold(root: &Path) -> Again {
@@ -113,6 +129,19 @@ fn after_kill_9_a_start_works_with_no_hand_work() {
     let Held { root, holder } = Held::new();
     holder.kill();
     assert!(root.path().join("state/instance.json").exists());
+    assert_eq!(hold(root.path()).hear(), "held");
+}
+
+/// Killed between fork and exec of a child: the child holds all that its parent held, for a moment.
+#[test]
+fn a_lock_that_a_killed_daemon_left_to_its_child_is_waited_for() {
+    let root = tempfile::tempdir().unwrap();
+    drop(acquire(root.path(), &root.path().join("state/workagent.db")).unwrap());
+    let path = root.path().to_str().unwrap();
+    let holder = Again::start("instance::in_role", "bequeath", &[("ROOT", path)]);
+    assert_eq!(holder.hear(), "left to a child");
+    hold_is_refused(root.path(), holder.pid());
+    holder.kill();
     assert_eq!(hold(root.path()).hear(), "held");
 }
 

@@ -6,6 +6,9 @@ mod canary;
 mod child_env;
 mod command;
 mod control;
+// Crash points are compiled into debug builds only.
+#[cfg(debug_assertions)]
+mod crash;
 mod directory;
 mod engine_command;
 mod engine_openai_chat;
@@ -16,6 +19,7 @@ mod imap;
 mod imap_servers;
 mod imap_wait;
 mod instance;
+mod kills;
 mod layers;
 mod mail;
 mod mail_answers;
@@ -24,6 +28,7 @@ mod process;
 mod real_mail;
 mod redaction;
 mod status_truth;
+mod stop;
 mod submission;
 mod support;
 mod units;

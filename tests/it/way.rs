@@ -450,3 +450,27 @@ async fn a_cycle_s_summary_is_stable_json() {
     let json = serde_json::to_string_pretty(&summary).unwrap();
     insta::assert_snapshot!(json);
 }
+
+#[tokio::test]
+async fn an_engine_that_is_off_is_not_silently_replaced() {
+    let route = ROUTE.replace("[\"polite\"]", "[\"first\", \"polite\"]");
+    let first = POLITE.replace("enabled = true", "enabled = false");
+    let mut way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("first.engine.toml", &first),
+        ("polite.engine.toml", POLITE),
+        ("answers.route.toml", &route),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let shown = way.shown().await;
+    assert!(shown.starts_with("c1 parked:") && shown.contains("first"), "{shown}");
+
+    way.unit("answers.route.toml", &route.replace("[match]", "on = [\"config\"]\n[match]"));
+    way.start().await;
+    way.deliver("2", &mail("b", "the other plan", ""));
+    way.cycle().await;
+    let draft = way.drafts().await.remove(0);
+    assert!(draft.made_by.contains("fell back from first"), "{}", draft.made_by);
+}

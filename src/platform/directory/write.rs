@@ -47,18 +47,23 @@ impl Names {
     pub fn first(&self) -> &OsStr {
         &self.first
     }
+
+    /// Hidden, so that no poll takes it, and ours alone: the second name holds the action's key.
+    fn temporary(&self) -> OsString {
+        let mut name = OsString::from(".");
+        name.push(&self.second);
+        name.push(".tmp");
+        name
+    }
 }
 
 /// Writes the reply. The last step, which gives the file its name, either happens or does not.
 pub fn write(folder: &Path, names: &Names, bytes: &[u8]) -> io::Result<Written> {
     let folder = open_folder(folder)?;
-    if let Some(name) = find_in(&folder, names, bytes)? {
+    if let Some(name) = find_once(&folder, names, bytes)? {
         return Ok(Written { name, found: true });
     }
-    // Hidden, so that no poll takes it, and ours alone: the second name holds the action's key.
-    let mut temporary = OsString::from(".");
-    temporary.push(&names.second);
-    temporary.push(".tmp");
+    let temporary = names.temporary();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&folder, &temporary, flags, Mode::from_raw_mode(0o644))?;
     let mut file = File::from(file);
@@ -117,7 +122,16 @@ pub fn rename_over_nothing(
 /// The reply, if it lies there. The second name holds the action's key, so what has it is ours even if somebody has
 /// edited it since; the first must hold our bytes.
 pub fn find(folder: &Path, names: &Names, bytes: &[u8]) -> io::Result<Option<OsString>> {
-    find_in(&open_folder(folder)?, names, bytes)
+    find_once(&open_folder(folder)?, names, bytes)
+}
+
+/// Finds it, under one name: a crash right after it was given its name leaves the temporary one.
+fn find_once(folder: &OwnedFd, names: &Names, bytes: &[u8]) -> io::Result<Option<OsString>> {
+    let found = find_in(folder, names, bytes)?;
+    if found.is_some() {
+        let _ = rustix::fs::unlinkat(folder, names.temporary(), AtFlags::empty());
+    }
+    Ok(found)
 }
 
 fn find_in(folder: &OwnedFd, names: &Names, bytes: &[u8]) -> io::Result<Option<OsString>> {
@@ -136,4 +150,22 @@ fn find_in(folder: &OwnedFd, names: &Names, bytes: &[u8]) -> io::Result<Option<O
     let mut there = Vec::new();
     file.take(bytes.len() as u64 + 1).read_to_end(&mut there)?;
     Ok((there == bytes).then(|| names.first.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_between_name_and_tidying_leaves_one_reply() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = Names::new(OsStr::new("note.md"), "wa-7-0123456789abcdef");
+        std::fs::write(dir.path().join(names.temporary()), "yes\n").unwrap();
+        assert_eq!(find(dir.path(), &names, b"yes\n").unwrap(), None);
+        std::fs::hard_link(dir.path().join(names.temporary()), dir.path().join(names.first())).unwrap();
+        assert_eq!(find(dir.path(), &names, b"yes\n").unwrap().as_deref(), Some(names.first()));
+        let left: Vec<_> =
+            std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, [names.first()]);
+    }
 }

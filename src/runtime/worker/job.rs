@@ -18,8 +18,8 @@ use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult,
 use crate::model::text;
 use crate::model::time::day_bounds;
 use crate::runtime::cycle_error;
+use crate::runtime::points::Point;
 use crate::store::{AfterFailure, BeginRun, FinishRun, RunEnd, StoreError};
-use crate::supervise::crash;
 use crate::unit::plan::Standing;
 
 /// Runs a job to its end. Every path leaves the case in a state from which it goes on.
@@ -46,6 +46,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
             return Ok(JobEnd::Parked(None));
         }
     };
+    Point::AfterBegin.pass();
     let items = parts.store.case_items(case, limits::CASE_ITEMS_PROMPT_MAX).await?;
     let request = request(shared, lease, &items).await?;
     let scratch = match Scratch::make(&parts.scratch, run) {
@@ -68,6 +69,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
             () = keep => work.await,
         }
     };
+    Point::AfterEngine.pass();
     drop(scratch);
     if shared.cancel.is_cancelled() && outcome.is_err() {
         parts.store.give_back(case, token, Some(run), "the daemon was stopping").await?;
@@ -134,7 +136,7 @@ async fn finish(
         FinishRun { case: lease.case.id, token: lease.token, run, end, usage, generation: parts.generation };
     parts.store.finish_run(finish).await?;
     if job_end == JobEnd::Draft {
-        crash::point("after-draft");
+        Point::AfterDraft.pass();
     }
     Ok(job_end)
 }

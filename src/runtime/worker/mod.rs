@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::engine_state::EngineStates;
 use super::jobs::{Ended, Jobs};
+use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::engine::ExecutionEngine;
 use crate::engine::router::Router;
@@ -23,7 +24,7 @@ use crate::model::run::RunLimits;
 use crate::model::time::Clock;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
-use crate::supervise::{Board, Cycle, Group, Next, Pass, crash};
+use crate::supervise::{Board, Cycle, Group, Next, Pass};
 use crate::unit::plan::{EngineUnit, Plan};
 
 /// An engine with its unit.
@@ -160,7 +161,7 @@ impl WorkerRuntime {
                 continue;
             }
             for lease in parts.store.claim(name, free, limits::LEASE).await? {
-                crash::point("after-claim");
+                Point::AfterClaim.pass();
                 summary.claimed += 1;
                 let task = lease.case.id.to_string();
                 let job = job::run(Arc::clone(&self.shared), engine.clone(), lease);

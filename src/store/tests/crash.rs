@@ -21,18 +21,26 @@ async fn running_cases_come_back_and_the_try_counts() {
 async fn ten_crashes_do_not_try_for_ever() {
     let mut bench = Bench::new().await;
     bench.running("a").await;
-    let mut parked = 0;
+    let (mut parked, mut waits) = (0, Vec::new());
     for _ in 0..10 {
         bench.reopen().await;
         // The machine's clock may have gone anywhere meanwhile.
         parked += bench.store.recover(CASE_ATTEMPTS_MAX).await.unwrap().parked;
+        let case = bench.case(CaseId(1)).await;
+        if let Some(until) = case.until {
+            waits.push(until.since(bench.clock.now()).as_secs());
+            bench.clock.advance(until.since(bench.clock.now()));
+            bench.store.wake_due(Timestamp(0)).await.unwrap();
+            bench.route().await;
+        }
         if let Some(lease) = bench.store.claim("e", 1, LEASE).await.unwrap().pop() {
             bench.begin(&lease).await;
         }
     }
-    assert_eq!(parked, 1);
+    assert_eq!(parked, 5);
+    assert!(waits.len() == 4 && waits[0] < 30 && waits.is_sorted_by(|a, b| 3 * a < 2 * b), "{waits:?}");
     let case = bench.case(CaseId(1)).await;
-    assert_eq!((case.state, case.attempts, case.until), (CaseState::Parked, CASE_ATTEMPTS_MAX, None));
+    assert_eq!((case.state, case.attempts, case.until), (CaseState::Parked, 2 * CASE_ATTEMPTS_MAX, None));
 }
 
 #[tokio::test]

@@ -29,9 +29,7 @@ pub(super) fn plan(
     let envs = parts.kind(Kind::Env, |unit| Some(env::build(unit)));
     let active_envs = actives(&envs);
     let engines = parts.kind(Kind::Engine, |unit| engine::build(unit, registry, &active_envs));
-    let active_engines = actives(&engines);
-    let routes =
-        parts.kind(Kind::Route, |unit| Some(route::build(unit, |name| active_engines.contains_key(name))));
+    let routes = parts.kind(Kind::Route, |unit| Some(route::build(unit)));
     let by_name = parts.kind(Kind::Runtime, |unit| Some(runtime::build(unit)));
     let mut runtimes = BTreeMap::new();
     for (name, standing) in by_name {

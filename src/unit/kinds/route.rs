@@ -40,14 +40,15 @@ const MATCH: &[KeySpec] = &[
     KeySpec::new("size_max", ValueType::Size, "Largest text of a case"),
 ];
 
-/// The unit of the plan, from checked values; `active` tells whether an engine takes part.
-pub(crate) fn build(typed: &Typed, active: impl Fn(&str) -> bool) -> RouteUnit {
+/// The unit of the plan, from checked values. Engines that are off stay in the list: the router must see that the first
+/// choice is not there, or the next one would take its place unasked.
+pub(crate) fn build(typed: &Typed) -> RouteUnit {
     let (own, cases) = (typed.settings("route"), typed.settings("match"));
     RouteUnit {
         name: typed.name.name.clone(),
         description: typed.description(),
         priority: own.integer("priority").unwrap_or(0),
-        engines: own.list("engines").iter().filter(|name| active(name)).cloned().collect(),
+        engines: own.list("engines").to_vec(),
         on: own.list("on").to_vec(),
         prompt: own.text("prompt").unwrap_or_default().to_owned(),
         private: own.flag("private"),

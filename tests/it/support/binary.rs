@@ -89,10 +89,11 @@ impl House {
         path
     }
 
-    fn start(&self, args: &[&str]) -> Child {
+    fn start(&self, args: &[&str], more: &[(&str, &str)]) -> Child {
         #[expect(clippy::disallowed_methods, reason = "a test plays the outside")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_workagent"));
-        command.args(args).env_clear().envs(&self.environment).current_dir(self.root());
+        command.args(args).env_clear().envs(&self.environment).envs(more.iter().copied());
+        command.current_dir(self.root());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     }
@@ -104,7 +105,7 @@ impl House {
 
     /// The same with standard input.
     pub fn run_with(&self, args: &[&str], input: &str) -> Ran {
-        let mut child = self.start(args);
+        let mut child = self.start(args, &[]);
         // A command that ends without reading it is no fault of the test.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
@@ -127,7 +128,14 @@ impl House {
 
     /// Starts the daemon; returns once it listens on its control socket.
     pub fn daemon(&self, args: &[&str]) -> Daemon {
-        let mut child = self.start(&[&["run"], args].concat());
+        let mut daemon = self.launch(args, &[]);
+        self.listens(&mut daemon);
+        daemon
+    }
+
+    /// Starts the daemon, with more variables, and does not wait for it.
+    pub fn launch(&self, args: &[&str], more: &[(&str, &str)]) -> Daemon {
+        let mut child = self.start(&[&["run"], args].concat(), more);
         let log = Arc::new(Mutex::new(Vec::new()));
         let mut stderr = child.stderr.take().unwrap();
         let into = Arc::clone(&log);
@@ -139,14 +147,20 @@ impl House {
                 into.lock().unwrap_or_else(PoisonError::into_inner).extend(buffer.iter().take(length));
             }
         });
-        let mut daemon = Daemon { child, log, reader: Some(reader) };
+        Daemon { child, log, reader: Some(reader) }
+    }
+
+    /// Waits until this daemon listens. A command that comes earlier finds none and plays it.
+    pub fn listens(&self, daemon: &mut Daemon) {
         let socket = self.path("state/run/control.sock");
         wait_until("the daemon to listen", || {
             let ended = daemon.child.try_wait().unwrap();
             assert!(ended.is_none(), "{ended:?}: {}", daemon.log());
-            UnixStream::connect(&socket).is_ok()
+            let Ok(stream) = UnixStream::connect(&socket) else { return false };
+            // A killed one may listen for an instant longer, in a child that it was about to start.
+            let listener = rustix::net::sockopt::socket_peercred(&stream).unwrap().pid;
+            listener == rustix::process::Pid::from_child(&daemon.child)
         });
-        daemon
     }
 
     /// `status --json`, and its exit code.
@@ -207,7 +221,12 @@ impl Daemon {
 
     /// Waits for its end: how it ended and its whole log.
     pub fn end(mut self) -> (ExitStatus, String) {
-        let status = self.child.wait().unwrap();
+        let mut ended = None;
+        wait_until("the daemon to end", || {
+            ended = self.child.try_wait().unwrap();
+            ended.is_some()
+        });
+        let status = ended.unwrap();
         self.reader.take().unwrap().join().unwrap();
         (status, self.log())
     }
@@ -220,7 +239,7 @@ impl Daemon {
         log
     }
 
-    /// `kill -9`; its whole log.
+    /// `kill -9`; its whole log. One that ended by itself before is a failure.
     pub fn kill(self) -> String {
         self.signal(Signal::KILL);
         let (status, log) = self.end();
@@ -231,6 +250,10 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            #[expect(clippy::print_stdout, reason = "for whoever reads the failure")]
+            let () = println!("{}", self.log());
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -9,4 +9,6 @@ pub mod imap;
 pub mod lab;
 pub mod mail;
 pub mod mailbox;
+pub mod proof;
+pub mod scene;
 pub mod smtp;

@@ -86,7 +86,7 @@ c.route on",
 }
 
 #[test]
-fn a_disabled_engine_is_passed_over_while_another_is_on() {
+fn a_disabled_engine_is_told_and_stays_in_the_route() {
     let off = ("off.engine.toml", "[engine]\nengine = \"template\"\n[install]\nenabled = false\n");
     let files = [TEMPLATE, off, ("r.route.toml", "[route]\nengines = [\"off\", \"t\"]\n")];
     check(
@@ -98,7 +98,8 @@ r.route on",
     );
     let compiled = compile_texts(&files);
     let Some(Standing::Active(route)) = compiled.plan.routes.get("r") else { panic!("{compiled:?}") };
-    assert_eq!(route.engines, ["t"]);
+    // The router must see that the first choice is off: another one takes its place only where the route says so.
+    assert_eq!(route.engines, ["off", "t"]);
 }
 
 #[test]

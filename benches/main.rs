@@ -3,7 +3,6 @@
 //! `cargo bench` runs them under criterion; `cargo bench --bench bench -- ratios` prints the ratios the goals speak of.
 
 mod queue;
-
 mod spawn;
 mod units;
 

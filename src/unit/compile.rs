@@ -155,13 +155,8 @@ impl<'a> Parsed<'a> {
         let source = sources.add(file.path.clone(), file.text.clone());
         let (root, mut errors) = parse::parse(source, &file.text);
         errors.extend(unread.cloned());
-        let parent = file.path.parent().unwrap_or(Path::new(""));
-        let dir = match file.role {
-            Role::Main(_) => parent,
-            Role::DropIn { .. } => parent.parent().unwrap_or(parent),
-        };
         self.dirs.resize(source.0 as usize, PathBuf::new());
-        self.dirs.push(dir.to_owned());
+        self.dirs.push(file.dir.clone());
         let broken_spans = errors.iter().map(|finding| finding.span).collect();
         let broken = errors.first().cloned();
         self.findings.extend(errors);
@@ -251,7 +246,8 @@ fn notices(notices: &[Notice], sources: &mut SourceMap) -> (Vec<Finding>, Vec<(U
             trouble => unreadable::finding(span, trouble),
         };
         if let Some((level, role)) = notice.instead_of.clone() {
-            let file = UnitFile { level, path: notice.path.clone(), role, text: "".into() };
+            let file =
+                UnitFile { level, path: notice.path.clone(), dir: PathBuf::new(), role, text: "".into() };
             unread.push((file, finding.clone()));
         }
         findings.push(finding);

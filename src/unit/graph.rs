@@ -5,7 +5,7 @@ pub(crate) mod off;
 
 use std::collections::BTreeMap;
 
-use super::check::reference_to_disabled::OffTarget;
+use super::check::reference_to_disabled::{OffTarget, Outcome};
 use super::check::{conflicting_units, dangling_reference, reference_to_disabled};
 use super::decode::Reference;
 use super::plan::{EdgeKind, Kind, OffState, UnitName};
@@ -58,22 +58,23 @@ fn look(units: &Units, unit: &Typed, reference: &Reference) -> Option<Finding> {
     let key = if state == OffState::Masked { "masked" } else { "enabled" };
     let place = other.spans("install", key).map(|spans| spans.value);
     let target = OffTarget { name: target.clone(), state, place };
-    Some(reference_to_disabled::finding(path, *span, &target, !replaceable(units, unit, reference)))
+    Some(reference_to_disabled::finding(path, *span, &target, outcome(units, unit, reference)))
 }
 
 fn needs(edge: EdgeKind) -> bool {
     matches!(edge, EdgeKind::Requires | EdgeKind::Uses)
 }
 
-/// A route can do without one engine while it has another that is not switched off.
-fn replaceable(units: &Units, unit: &Typed, reference: &Reference) -> bool {
-    unit.name.kind == Kind::Route
-        && reference.edge == EdgeKind::Uses
-        && unit
-            .references
-            .iter()
-            .filter(|other| other.edge == EdgeKind::Uses)
-            .any(|other| units.get(&other.target).is_some_and(|target| switched_off(target).is_none()))
+/// A route lives on while one of its engines is not switched off.
+fn outcome(units: &Units, unit: &Typed, reference: &Reference) -> Outcome {
+    let mut uses = unit.references.iter().filter(|other| other.edge == EdgeKind::Uses);
+    let another =
+        uses.any(|other| units.get(&other.target).is_some_and(|target| switched_off(target).is_none()));
+    if unit.name.kind != Kind::Route || reference.edge != EdgeKind::Uses || !another {
+        return Outcome::Off;
+    }
+    let falls_back = unit.settings("route").list("on").iter().any(|word| word == "config");
+    if falls_back { Outcome::NextEngine } else { Outcome::CasesWait }
 }
 
 fn same_runtimes(units: &Units) -> Vec<(UnitName, Finding)> {

@@ -55,9 +55,9 @@ impl Layout {
         }
     }
 
-    /// All tables, the kind's own first.
+    /// All tables; the one with the selector comes before the one it selects.
     pub fn tables(&self) -> impl Iterator<Item = &TableSpec> + Clone {
-        self.own.iter().chain(kinds::spec(self.kind).tables).chain(common::TABLES)
+        kinds::spec(self.kind).tables.iter().chain(&self.own).chain(common::TABLES)
     }
 
     /// A table by its name.

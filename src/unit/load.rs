@@ -30,6 +30,8 @@ pub struct UnitFile {
     pub level: usize,
     /// As found on the search path; `<built-in>/imap.connector.toml` for the binary's own.
     pub path: PathBuf,
+    /// Where its relative paths begin: the absolute directory of its level, for a drop-in too.
+    pub dir: PathBuf,
     /// What it is.
     pub role: Role,
     /// Its text.
@@ -112,6 +114,7 @@ pub fn load(path: &SearchPath, shipped: &'static [ShippedUnit]) -> Loaded {
                 Sort::Unit(name) => loaded.files.push(UnitFile {
                     level: 0,
                     path: place,
+                    dir: PathBuf::from("/"),
                     role: Role::Main(name),
                     text: unit.text.into(),
                 }),
@@ -120,7 +123,7 @@ pub fn load(path: &SearchPath, shipped: &'static [ShippedUnit]) -> Loaded {
         }
     }
     for (index, dir) in path.dirs.iter().enumerate() {
-        loaded.read_dir(index + 1, dir);
+        loaded.read_dir(&Level { number: index + 1, root: absolute(dir) }, dir);
     }
     for file in &path.files {
         loaded.read_single(path.dirs.len() + 1, file);
@@ -128,8 +131,21 @@ pub fn load(path: &SearchPath, shipped: &'static [ShippedUnit]) -> Loaded {
     loaded
 }
 
+/// One level of the search path.
+struct Level {
+    number: usize,
+    /// Absolute.
+    root: PathBuf,
+}
+
+/// Relative directories come from the command line; a working directory that is gone leaves them as they are.
+fn absolute(dir: &Path) -> PathBuf {
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned())
+}
+
 impl Loaded {
-    fn read_dir(&mut self, level: usize, dir: &Path) {
+    fn read_dir(&mut self, level: &Level, dir: &Path) {
         let Some(names) = self.names(dir) else { return };
         let mut ignored = Vec::new();
         for name in names {
@@ -147,7 +163,7 @@ impl Loaded {
         }
     }
 
-    fn read_drop_ins(&mut self, level: usize, dir: &Path, target: &Target) {
+    fn read_drop_ins(&mut self, level: &Level, dir: &Path, target: &Target) {
         let Some(names) = self.names(dir) else { return };
         let mut ignored = Vec::new();
         for name in names {
@@ -164,17 +180,20 @@ impl Loaded {
         }
     }
 
-    fn read_single(&mut self, level: usize, path: &Path) {
+    fn read_single(&mut self, number: usize, path: &Path) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let parent =
-            path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+        let dir = absolute(path.parent().unwrap_or(Path::new("")));
+        let parent = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Sort::DropIns(target) = name::sort(&parent)
             && name::leftover(&name).is_none()
         {
-            return self.read_file(level, path.to_owned(), Role::DropIn { target, file: name });
+            let level = Level { number, root: dir.parent().unwrap_or(&dir).to_owned() };
+            return self.read_file(&level, path.to_owned(), Role::DropIn { target, file: name });
         }
         match name::sort(&name) {
-            Sort::Unit(unit) => self.read_file(level, path.to_owned(), Role::Main(unit)),
+            Sort::Unit(unit) => {
+                self.read_file(&Level { number, root: dir }, path.to_owned(), Role::Main(unit));
+            }
             Sort::Ignored(why) => self.note(path.to_owned(), Trouble::Ignored(vec![(name, why)])),
             Sort::DropIns(_) => self.note(path.to_owned(), Trouble::NotAFile("a directory")),
             other => self.refuse(path.to_owned(), &name, &other),
@@ -207,10 +226,15 @@ impl Loaded {
         Some(names)
     }
 
-    fn read_file(&mut self, level: usize, path: PathBuf, role: Role) {
+    fn read_file(&mut self, level: &Level, path: PathBuf, role: Role) {
         match read(&path) {
-            Ok(text) => self.files.push(UnitFile { level, path, role, text }),
-            Err(trouble) => self.notices.push(Notice { path, trouble, instead_of: Some((level, role)) }),
+            Ok(text) => {
+                let dir = level.root.clone();
+                self.files.push(UnitFile { level: level.number, path, dir, role, text });
+            }
+            Err(trouble) => {
+                self.notices.push(Notice { path, trouble, instead_of: Some((level.number, role)) });
+            }
         }
     }
 

@@ -284,6 +284,15 @@ impl Typed {
         let dir = around.dirs.get(node.span.source.0 as usize).map(PathBuf::as_path).unwrap_or("".as_ref());
         let at = At { unit: &self.name, table, key: spec.name, dir, env: around.env };
         if let Some(value) = decode(at, spec, node, &mut self.report, &mut self.references) {
+            let empty = match &value {
+                Value::Text(text) => text.is_empty(),
+                Value::List(items) => items.is_empty(),
+                _ => false,
+            };
+            if spec.required && empty {
+                self.report.push(bad_value::finding(&at.path(), node.span, "is empty"));
+                return;
+            }
             self.tables.entry(table).or_default().0.insert(spec.name.to_owned(), value);
         }
     }

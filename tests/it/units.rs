@@ -95,12 +95,8 @@ fn loaded(files: &[(&str, &str)]) -> Loaded {
             },
             None => Role::Main(unit(path.strip_suffix(".toml").unwrap())),
         };
-        UnitFile {
-            level,
-            path: Path::new("/u").join(level.to_string()).join(path),
-            role,
-            text: (*text).into(),
-        }
+        let dir = Path::new("/u").join(level.to_string());
+        UnitFile { level, path: dir.join(path), dir, role, text: (*text).into() }
     };
     Loaded { files: files.iter().map(file).collect(), notices: Vec::new() }
 }

@@ -22,8 +22,19 @@ pub(crate) struct OffTarget {
     pub place: Option<Span>,
 }
 
-/// The finding. `alone`: nothing else could stand in, so the unit that names it is off too.
-pub(crate) fn finding(path: &str, span: Span, target: &OffTarget, alone: bool) -> Finding {
+/// What becomes of the unit that names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is off too: nothing else could stand in.
+    Off,
+    /// A route that takes its next engine, because its `on` names `config`.
+    NextEngine,
+    /// A route whose cases wait: another engine is never taken unasked.
+    CasesWait,
+}
+
+/// The finding.
+pub(crate) fn finding(path: &str, span: Span, target: &OffTarget, outcome: Outcome) -> Finding {
     let name = &target.name;
     let state = target.state.word();
     let mut finding =
@@ -31,9 +42,18 @@ pub(crate) fn finding(path: &str, span: Span, target: &OffTarget, alone: bool) -
     if let Some(place) = target.place {
         finding = finding.also(place, format!("{state} here"));
     }
-    if alone {
-        return finding.help(format!("enable `{name}`, or take the name out"));
+    let help = format!("enable `{name}`, or take the name out");
+    match outcome {
+        Outcome::Off => return finding.help(help),
+        Outcome::NextEngine => {
+            finding = finding.note("the next engine is used, because `route.on` names `config`")
+        }
+        Outcome::CasesWait => {
+            finding = finding
+                .note("cases that come to it wait: another engine is taken only where `route.on` names `config`")
+                .help(help);
+        }
     }
     finding.severity = Severity::Warning;
-    finding.note("it is passed over; the other names are used")
+    finding
 }

@@ -82,17 +82,20 @@ fn reference(at: At<'_>, node: &Node, table: &Table, report: &mut Report) -> Opt
     };
     // Not a name: then perhaps the secret itself.
     report.hide(entry.node.span);
-    report.push(bad_value::finding(&at.path(), entry.node.span, problem));
+    report.push(bad_value::finding(&at.path(), entry.node.span, problem).label("not shown"));
     None
 }
 
 fn malformed<T>(at: At<'_>, node: &Node, report: &mut Report) -> Option<T> {
     report.hide(node.span);
-    report.push(bad_value::finding(
-        &at.path(),
-        node.span,
-        "takes exactly `{ secret = \"NAME\" }` or `{ env = \"NAME\" }`",
-    ));
+    report.push(
+        bad_value::finding(
+            &at.path(),
+            node.span,
+            "takes exactly `{ secret = \"NAME\" }` or `{ env = \"NAME\" }`",
+        )
+        .label("not shown"),
+    );
     None
 }
 

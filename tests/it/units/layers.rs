@@ -150,3 +150,21 @@ fn the_loader_finds_drop_ins_of_all_levels_on_disk() {
     assert_eq!(unit.schedule.every.as_secs(), 7200);
     insta::assert_snapshot!(short(&compiled, temp.path()), @"high/a.connector.d: info[ignored-file]: ignored 1 name that is no unit file");
 }
+
+#[test]
+fn paths_are_absolute_even_below_a_relative_directory() {
+    let temp = tempfile::tempdir().unwrap();
+    let depth = std::env::current_dir().unwrap().components().count() - 1;
+    let dir = Path::new(&"../".repeat(depth)).join(temp.path().strip_prefix("/").unwrap());
+    let text = "[engine]\nengine = \"command\"\n[command]\nprogram = \"run\"\n";
+    std::fs::write(dir.join("a.engine.toml"), text).unwrap();
+    for path in [
+        SearchPath { builtin: false, dirs: vec![dir.clone()], files: Vec::new() },
+        SearchPath { builtin: false, dirs: Vec::new(), files: vec![dir.join("a.engine.toml")] },
+    ] {
+        let compiled = compile(&load(&path, &[]), &registry(), &env());
+        let Some(Standing::Active(engine)) = compiled.plan.engines.get("a") else { panic!("{compiled:?}") };
+        let program = engine.settings.path("program").unwrap();
+        assert!(dir.is_relative() && program.is_absolute() && program.ends_with("run"), "{program:?}");
+    }
+}

@@ -97,6 +97,10 @@ t.engine on
 r.route on",
     );
     let compiled = compile_texts(&files);
+    insta::assert_snapshot!(compiled.findings[0].notes[0], @"cases that come to it wait: another engine is taken only where `route.on` names `config`");
+    let falls_back = ("r.route.toml", "[route]\nengines = [\"off\", \"t\"]\non = [\"config\"]\n");
+    let next = compile_texts(&[TEMPLATE, off, falls_back]);
+    insta::assert_snapshot!(next.findings[0].notes[0], @"the next engine is used, because `route.on` names `config`");
     let Some(Standing::Active(route)) = compiled.plan.routes.get("r") else { panic!("{compiled:?}") };
     // The router must see that the first choice is off: another one takes its place only where the route says so.
     assert_eq!(route.engines, ["off", "t"]);
@@ -269,4 +273,22 @@ fn common_slips_of_syntax_have_words_of_ours() {
         assert_eq!(titles.next().map(|finding| finding.title.as_str()), Some(expected), "{line}");
         assert_eq!(titles.count(), 0, "{line}");
     }
+}
+
+#[test]
+fn what_is_required_may_not_be_empty() {
+    check(
+        &[("r.route.toml", "[route]\nengines = []\n")],
+        "r.route.toml:2:11: error[bad-value]: `route.engines` is empty
+r.route bad-setting: `route.engines` is empty",
+    );
+}
+
+#[test]
+fn a_missing_table_is_told_where_it_became_necessary() {
+    check(
+        &[("a.connector.toml", "[connector]\nplatform = \"feed\"\n[install]\nenabled = true\n")],
+        "a.connector.toml:2:12: error[missing-key]: missing key `feed.url`
+a.connector bad-setting: missing key `feed.url`",
+    );
 }

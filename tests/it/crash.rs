@@ -85,6 +85,7 @@ survived! {
     after_the_second_sending: (AfterSending, 2);
     after_the_second_wire: (AfterWire, 2);
     after_the_third_wire: (AfterWire, 3);
+    before_the_third_receipt: (BeforeReceipt, 3);
 
     twice_after_poll: (AfterPoll, 1), (AfterPoll, 2);
     three_times_after_claim: (AfterClaim, 1), (AfterClaim, 2), (AfterClaim, 1);

@@ -156,10 +156,7 @@ impl House {
         wait_until("the daemon to listen", || {
             let ended = daemon.child.try_wait().unwrap();
             assert!(ended.is_none(), "{ended:?}: {}", daemon.log());
-            let Ok(stream) = UnixStream::connect(&socket) else { return false };
-            // A killed one may listen for an instant longer, in a child that it was about to start.
-            let listener = rustix::net::sockopt::socket_peercred(&stream).unwrap().pid;
-            listener == rustix::process::Pid::from_child(&daemon.child)
+            UnixStream::connect(&socket).is_ok_and(|stream| is_of(&stream, &daemon.child))
         });
     }
 
@@ -181,6 +178,19 @@ impl House {
         }
         last
     }
+}
+
+/// The process behind the socket. A killed daemon may listen for an instant longer, in a child that it was about to
+/// start.
+#[cfg(target_os = "linux")]
+fn is_of(stream: &UnixStream, child: &Child) -> bool {
+    let peer = rustix::net::sockopt::socket_peercred(stream).unwrap();
+    peer.pid == rustix::process::Pid::from_child(child)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of(_stream: &UnixStream, _child: &Child) -> bool {
+    true
 }
 
 /// A unit by its full name.

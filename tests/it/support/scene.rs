@@ -1,7 +1,6 @@
 //! A scene: a Maildir, a folder for notes, two engines and the routes between them, in a house of its own.
 
 use std::fs;
-use std::io::Read;
 use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
@@ -216,10 +215,16 @@ impl Scene {
 }
 
 /// Runs, and is not merely waiting to be reaped by whoever adopted it.
+#[cfg(target_os = "linux")]
 pub fn is_alive(pid: i32) -> bool {
-    let mut text = Vec::new();
-    let read = fs::File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read_to_end(&mut text));
-    let text = String::from_utf8_lossy(&text).into_owned();
+    let text = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
     let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    read.is_ok() && !matches!(state, None | Some('Z' | 'X'))
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn is_alive(pid: i32) -> bool {
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::test_kill_process(pid).is_ok()
 }

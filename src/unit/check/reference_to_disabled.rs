@@ -46,7 +46,7 @@ pub(crate) fn finding(path: &str, span: Span, target: &OffTarget, outcome: Outco
     match outcome {
         Outcome::Off => return finding.help(help),
         Outcome::NextEngine => {
-            finding = finding.note("the next engine is used, because `route.on` names `config`")
+            finding = finding.note("the next engine is used, because `route.on` names `config`");
         }
         Outcome::CasesWait => {
             finding = finding

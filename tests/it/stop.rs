@@ -214,7 +214,7 @@ fn a_second_daemon_is_told_who_holds_the_state() {
     assert_eq!(second.code, Some(i32::from(exit::HELD)), "{second:?}");
     let expected = format!("another workagent (process {pid}) holds {}", scene.path("state").display());
     assert!(second.err.contains(&expected), "{second:?}");
-    assert_eq!(scene.status().0.pid, pid);
+    assert_eq!(scene.status().0.pid, Some(pid));
     daemon.kill();
 
     let daemon = scene.daemon(&[]);

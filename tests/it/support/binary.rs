@@ -65,10 +65,6 @@ impl House {
         self.dir.path().join(name)
     }
 
-    pub fn database(&self) -> PathBuf {
-        self.path("state/workagent.db")
-    }
-
     /// Writes a file below the root, with its folders; `{root}` in it becomes the root.
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);

@@ -166,7 +166,7 @@ pub(super) async fn names(
         .bind(json(&marks.names))
         .bind(connector.to_owned());
     let mut found = Found::default();
-    let rows: Vec<Found> = tx.list(LOOKING, query).await?;
+    let rows: Vec<NameRow> = tx.list(LOOKING, query).await?;
     for (kind, at, id, revision, case, state) in rows {
         let case = case.zip(state);
         match kind {
@@ -187,4 +187,4 @@ pub(super) async fn names(
 }
 
 /// What was found under a name: its sort, position, item, revision, case and the case's state.
-type Found = (u8, usize, i64, String, Option<i64>, Option<CaseState>);
+type NameRow = (u8, usize, i64, String, Option<i64>, Option<CaseState>);

@@ -14,8 +14,8 @@ const USAGE_WAIT: Duration = Duration::from_secs(30 * 60);
 /// The longest window that plans have.
 const USAGE_WAIT_MAX: Duration = Duration::from_secs(5 * 3600);
 
-/// An engine that needs a new secret or an edit is left alone this long; each look costs one run, and a changed
-/// secret or unit ends the wait early.
+/// An engine that needs a new secret or an edit is left alone this long: each look costs one run. `kick NAME.engine`
+/// ends the wait early.
 const MEND_WAIT: Duration = Duration::from_secs(15 * 60);
 
 /// What is known when a run has failed.

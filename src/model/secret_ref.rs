@@ -19,3 +19,25 @@ impl fmt::Display for SecretRef {
         }
     }
 }
+
+/// Names are shown everywhere and typed on command lines.
+const NAME_BYTES_MAX: usize = 128;
+
+/// What is wrong with the name of a stored secret, if anything. `mail/work`, `github/me@example.org`: ASCII letters,
+/// digits and `._-+@/`, at most 128 bytes. The answer never repeats the text: what was typed in place of a name may be
+/// the value.
+#[must_use]
+pub fn name_problem(name: &str) -> Option<&'static str> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+@/".contains(&byte);
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        Some("it has 1 to 128 characters")
+    } else if !name.bytes().all(allowed) {
+        Some("it has letters, digits and . _ - + @ / only")
+    } else if name.starts_with(['/', '-']) || name.ends_with('/') {
+        Some("it does not begin with a slash or a dash, nor end with a slash")
+    } else if !super::token_shape::spans(name).is_empty() {
+        Some("it looks like a secret itself")
+    } else {
+        None
+    }
+}

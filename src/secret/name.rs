@@ -1,31 +1,17 @@
 //! Names of stored secrets.
 
 use super::SetError;
+use crate::model::secret_ref::name_problem;
 
-/// Names are shown everywhere and typed on command lines.
-const NAME_BYTES_MAX: usize = 128;
-
-/// `mail/work`, `github/me@example.org`: ASCII letters, digits and `._-+@/`, at most 128 bytes, not starting or ending
-/// with a slash.
+/// Takes what units may refer to, see [`name_problem`].
 ///
 /// # Errors
 /// [`SetError::Refused`]. The text is not repeated: what was typed in place of a name may be the value.
 pub fn check(name: &str) -> Result<(), SetError> {
-    let refuse =
-        |why: &str| Err(SetError::Refused { why: format!("that is not a name for a secret: {why}") });
-    if name.is_empty() || name.len() > NAME_BYTES_MAX {
-        return refuse("it has 1 to 128 characters");
+    match name_problem(name) {
+        None => Ok(()),
+        Some(why) => Err(SetError::Refused { why: format!("that is not a name for a secret: {why}") }),
     }
-    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-+@/".contains(&byte)) {
-        return refuse("it has letters, digits and . _ - + @ / only");
-    }
-    if name.starts_with(['/', '-']) || name.ends_with('/') {
-        return refuse("it does not begin with a slash or a dash, nor end with a slash");
-    }
-    if !crate::model::token_shape::spans(name).is_empty() {
-        return refuse("it looks like a secret itself");
-    }
-    Ok(())
 }
 
 #[cfg(test)]

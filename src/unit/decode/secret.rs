@@ -2,7 +2,7 @@
 
 use super::{At, text};
 use crate::diag::mask;
-use crate::model::secret_ref::SecretRef;
+use crate::model::secret_ref::{SecretRef, name_problem};
 use crate::unit::check::{bad_value, literal_secret, placeholder};
 use crate::unit::report::Report;
 use crate::unit::tree::{Data, Node, Table};
@@ -74,7 +74,7 @@ fn reference(at: At<'_>, node: &Node, table: &Table, report: &mut Report) -> Opt
         return None;
     }
     let problem = match key.as_str() {
-        "secret" if is_secret_name(name) => return Some(SecretRef::Stored(name.clone())),
+        "secret" if name_problem(name).is_none() => return Some(SecretRef::Stored(name.clone())),
         "env" if is_env_name(name) => return Some(SecretRef::Env(name.clone())),
         "secret" => "the name of a secret has letters, digits, `-`, `_`, `.`, `+`, `@` and `/`",
         "env" => "the name of a variable has letters, digits and `_`",
@@ -97,12 +97,6 @@ fn malformed<T>(at: At<'_>, node: &Node, report: &mut Report) -> Option<T> {
         .label("not shown"),
     );
     None
-}
-
-fn is_secret_name(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= 128
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '@' | '/'))
 }
 
 /// A name that an environment can hold on every system.

@@ -1,4 +1,4 @@
-//! The command line: one file per command, one row in [`Command`].
+//! The command line: one file per command, one row in `Command`.
 
 pub mod backend;
 pub mod case;

@@ -29,7 +29,7 @@ impl DisabledRuntime {
         &self.off
     }
 
-    /// For people: "disabled: [install] enabled = false (inbox.connector.toml:12:1)".
+    /// For people: `disabled: [install] enabled = false (inbox.connector.toml:12:1)`.
     #[must_use]
     pub fn reason(&self) -> String {
         let Off { state, reason, place } = &self.off;

@@ -1,6 +1,6 @@
 //! Unit files: text → plan. The same code serves `workagent validate` and the daemon.
 //!
-//! [`load`] reads the search path. [`compile`] is a pure function of what was read: each file is parsed with its places
+//! [`load()`] reads the search path. [`compile()`] is a pure function of what was read: each file is parsed with its places
 //! kept, the layers of a unit are merged and typed by the table of its kind, the rules look at it alone and then at
 //! all units together, and what stands becomes the plan; the rest stays in it as no-ops with a reason and a place.
 

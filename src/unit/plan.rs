@@ -97,7 +97,7 @@ pub enum Standing<T> {
 pub struct Off {
     /// `disabled`, `masked`, `bad-setting`, `not-found`.
     pub state: OffState,
-    /// For people, one line: "[install] enabled = false", "unknown key `poll_intervall`".
+    /// For people, one line: `[install] enabled = false`, or an unknown key by its name.
     pub reason: String,
     /// Where the reason stands.
     pub place: Option<Place>,

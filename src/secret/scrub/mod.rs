@@ -107,7 +107,7 @@ impl Scrubber {
 
     /// Masks where a whole value stands, in any usual encoding, and nothing else: for text that belongs to the user,
     /// in which eight common characters (`password`) or the look of a token prove nothing. Values under
-    /// [`SECRET_PIECE_BYTES`](crate::model::limits::SECRET_PIECE_BYTES) are left alone: a PIN is also a year.
+    /// [`SECRET_PIECE_BYTES`] are left alone: a PIN is also a year.
     #[must_use]
     pub fn mask_whole<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let known = self.known();

@@ -114,7 +114,12 @@ pub fn client_error(error: ClientError) -> CliError {
         }
     };
     let hint = error.hint();
-    CliError { code, hint, ..CliError::doing("ask the daemon", &error) }
+    let told = match &error {
+        // What the handlers say stands for itself, daemon or not.
+        ClientError::Refused { .. } => CliError::new(code, error.to_string()),
+        _ => CliError::doing("ask the daemon", &error),
+    };
+    CliError { code, hint, ..told }
 }
 
 /// An error of the assembly, with the exit code of its kind.

@@ -46,7 +46,7 @@ enum CaseCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Give a parked or dead case one more try
+    /// Give a parked, dead or dismissed case one more try
     Retry {
         /// The case
         case: CaseId,

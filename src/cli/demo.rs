@@ -211,11 +211,14 @@ fn epilogue(context: &mut Context<'_>, paint: Paint, root: &str) -> Result<(), C
     writeln!(context.out, "  {root}/units       the six unit files; change one and start again")?;
     writeln!(context.out, "  {root}/mail/out    what was sent")?;
     writeln!(context.out, "  {root}/state       the record")?;
+    let here = format!("workagent --unit-dir {root}/units --state-dir {root}/state");
+    writeln!(context.out, "  {here} case list    (also: review, status, run)")?;
     writeln!(context.out, "\n{}", paint.bold("With your own mail:"))?;
     writeln!(
         context.out,
         "  workagent secret set mail/me             asks for the password, keeps it encrypted"
     )?;
+    writeln!(context.out, "  mkdir -p ~/.config/workagent/units")?;
     writeln!(
         context.out,
         "  cp {root}/units/{{answers.route,polite.engine}}.toml ~/.config/workagent/units/"

@@ -61,7 +61,9 @@ pub async fn command(args: OutboxArgs, context: &mut Context<'_>) -> Result<u8, 
         }
         OutboxCommand::Cancel { action } => {
             backend.post::<(), ()>(&format!("/v1/outbox/{action}/cancel"), &()).await?;
-            format!("{action} is taken back\n")
+            format!(
+                "{action} is taken back and its case dismissed; `workagent case retry CASE` has it drafted anew\n"
+            )
         }
         OutboxCommand::Release { action, was_sent } => {
             let body = ReleaseBody { was_sent };

@@ -121,7 +121,8 @@ async fn run(args: ReviewArgs, context: &mut Context<'_>, backend: &Backend) -> 
             edit::edit(backend, context, &view, file.as_deref()).await?
         }
         Some(ReviewCommand::Approve { drafts, hash, stale_ok }) => {
-            approve(backend, &drafts, hash.as_deref(), stale_ok).await?
+            approve(backend, context, &drafts, hash.as_deref(), stale_ok).await?;
+            String::new()
         }
         Some(ReviewCommand::Reject { draft, note, retry }) => {
             let body = RejectBody { note, retry };
@@ -144,14 +145,14 @@ const HASH_PREFIX_LEN_MIN: usize = 8;
 
 async fn approve(
     backend: &Backend,
+    context: &mut Context<'_>,
     drafts: &[DraftId],
     hash: Option<&str>,
     stale_ok: bool,
-) -> Result<String, CliError> {
+) -> Result<(), CliError> {
     if hash.is_some() && drafts.len() > 1 {
         return Err(CliError::usage("--hash goes with one draft"));
     }
-    let mut done = String::new();
     for draft in drafts {
         let view: ReviewView = backend.get(&format!("/v1/reviews/{draft}")).await?;
         let seen = view.draft.hash.as_str();
@@ -159,9 +160,11 @@ async fn approve(
             let error = CliError::new(exit::FAILURE, format!("the draft {draft} changed: it is {seen} now"));
             return Err(error.hint(format!("look at it again: workagent review show {draft}")));
         }
-        done.push_str(&approve_one(backend, &view, stale_ok).await?);
+        // Said at once: a later one that fails must not hide how to take this one back.
+        let done = approve_one(backend, &view, stale_ok).await?;
+        context.out.write_all(done.as_bytes())?;
     }
-    Ok(done)
+    Ok(())
 }
 
 /// Approves what a person saw.
@@ -174,12 +177,14 @@ pub(super) async fn approve_one(
     let body = ApproveBody { hash: draft.hash.clone(), by: "terminal".into(), stale_ok };
     let approved: Approved = backend.post(&format!("/v1/reviews/{}/approve", draft.id), &body).await?;
     let to = line(&draft.envelope.recipients(), 60);
+    let action = approved.action;
     let when = match view.hold {
-        Some(hold) if !hold.is_zero() => format!("leaves in {}", short_span(hold)),
+        Some(hold) if !hold.is_zero() => {
+            format!("leaves in {} (undo: workagent outbox cancel {action})", short_span(hold))
+        }
         _ => "leaves now".to_owned(),
     };
-    let undo = format!("workagent outbox cancel {}", approved.action);
-    Ok(format!("{} is approved: {} to {to} {when} (undo: {undo})\n", draft.id, approved.action))
+    Ok(format!("{} is approved: {action} to {to} {when}\n", draft.id))
 }
 
 fn list(views: &[ReviewView], now: Timestamp, width: usize) -> String {

@@ -14,6 +14,7 @@ use crate::daemon::service_manager::ServiceManager;
 use crate::daemon::signals::{Hangup, Signals};
 use crate::model::cycle::{CycleSummary, RuntimeSummary};
 use crate::secret::Scrubber;
+use crate::unit::BUILT_IN;
 
 /// `workagent run`
 #[derive(Debug, Args)]
@@ -50,6 +51,7 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
     let options = Options { environment, paths, compiled, clock: context.clock.clone(), scrubber };
     let assembly = Assembly::open(options).await.map_err(assembly_error)?;
     assembly.log_findings();
+    assembly.fit_to_plan().await.map_err(|error| CliError::doing("go on from the record", &error))?;
     if args.once {
         return once(assembly, args.json, context).await;
     }
@@ -61,9 +63,13 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
 }
 
 async fn once(assembly: Assembly, json: bool, context: &mut Context<'_>) -> Result<u8, CliError> {
+    let paused = assembly.store.flag("paused").await.ok().flatten().is_some();
     let summary = assembly.bundle.app.cycle().await;
     assembly.store.close().await;
-    let text = if json { pretty(&summary) } else { shown(&summary) };
+    let mut text = if json { pretty(&summary) } else { shown(&summary) };
+    if paused && !json {
+        text.push_str("paused: no engine ran and nothing was sent; `workagent resume` goes on\n");
+    }
     context.out.write_all(text.as_bytes())?;
     let failed = summary.runtimes.iter().any(|record| !record.errors.is_empty());
     Ok(if failed { exit::NOT_WELL } else { exit::OK })
@@ -73,6 +79,10 @@ async fn once(assembly: Assembly, json: bool, context: &mut Context<'_>) -> Resu
 fn shown(summary: &CycleSummary) -> String {
     let mut out = String::new();
     for record in &summary.runtimes {
+        // The commented samples in the binary are off by nature; they would drown what is the user's own.
+        if matches!(&record.summary, RuntimeSummary::Disabled { reason } if reason.contains(BUILT_IN)) {
+            continue;
+        }
         let did = did(&record.summary);
         out.push_str(&format!("{:<28} {did}\n", record.unit));
         for error in &record.errors {

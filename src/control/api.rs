@@ -117,7 +117,18 @@ async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
             kick.notify_one();
             Ok(Json(()))
         }
-        None => Err(Fault::not_found(format!("there is no running unit {unit}"))),
+        None if !state.daemon => {
+            let fault = Fault::not_found(format!("the daemon is not running, so {unit} cannot run now"));
+            Err(fault.hint("start it with `workagent run`, or do one cycle with `workagent run --once`"))
+        }
+        None => {
+            let like = state.kicks.keys().find(|name| name.split('.').next() == Some(unit.as_str()));
+            let fault = Fault::not_found(format!("there is no running unit {unit}"));
+            Err(match like {
+                Some(name) => fault.hint(format!("did you mean {name}?")),
+                None => fault.hint("workagent status lists the units"),
+            })
+        }
     }
 }
 

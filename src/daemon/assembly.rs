@@ -14,6 +14,7 @@ use crate::diag::{Counts, Severity};
 use crate::http::HttpRoom;
 use crate::model::environment::Environment;
 use crate::model::limits;
+use crate::model::run::RunFailure;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
 use crate::runtime::points::Point;
@@ -22,7 +23,7 @@ use crate::secret::secrets::Secrets;
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
 use crate::unit::compile::{CompileEnv, Compiled, compile};
 use crate::unit::load::load;
-use crate::unit::plan::Off;
+use crate::unit::plan::{Off, Standing};
 use crate::unit::search::SearchPath;
 
 use super::lock::{InstanceLock, LockError};
@@ -166,6 +167,28 @@ impl Assembly {
         };
         let bundle = DaemonRuntimeBundle::build(Arc::new(compiled.plan.clone()), generation, deps);
         Ok(Self { bundle, store, compiled, recovery, paths, scrubber, clock, lock })
+    }
+
+    /// Fits what the record says of engines to the engines there are now, at the start of a run: cases queued for one that
+    /// is gone are routed anew, and waits for a mended setting or secret end. A plan's limit is not ended by a restart.
+    ///
+    /// # Errors
+    /// The database.
+    pub async fn fit_to_plan(&self) -> Result<(), StoreError> {
+        let engines = &self.compiled.plan.engines;
+        let active = engines.iter().filter(|(_, standing)| matches!(standing, Standing::Active(_)));
+        let names: Vec<String> = active.map(|(name, _)| name.clone()).collect();
+        let rerouted = self.store.reroute_queued(&names).await?;
+        if rerouted > 0 {
+            tracing::info!(rerouted, "cases were queued for engines that are gone or off: routed anew");
+        }
+        let mendable = [RunFailure::Config, RunFailure::Auth, RunFailure::Billing];
+        for (engine, _, reason) in self.store.cooldowns().await? {
+            if mendable.iter().any(|failure| reason.starts_with(failure.word())) {
+                self.store.set_cooldown(&engine, self.clock.now(), "a start looks again").await?;
+            }
+        }
+        Ok(())
     }
 
     /// One line for each error in unit files, for the log; `workagent validate` shows them in full.

@@ -53,6 +53,11 @@ pub async fn run(assembly: Assembly, signals: Signals, service: ServiceManager) 
     process.spawn("watchdog", async move { service.watchdog(alive, &watched).await });
 
     let status = format!("{units} unit files, generation {}", running.bundle().generation);
+    if without_connectors(&running) {
+        tracing::warn!(
+            "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"
+        );
+    }
     tracing::info!(socket = %paths.socket.display(), "running: {status}");
     service.ready(&status);
     orders.stop.cancelled().await;
@@ -69,4 +74,9 @@ pub async fn run(assembly: Assembly, signals: Signals, service: ServiceManager) 
         tracing::warn!(cut = ?outcome.cut, "stopped; what was cut goes on at the next start");
     }
     Ok(outcome)
+}
+
+/// No connector takes part.
+fn without_connectors(running: &RunningBundle) -> bool {
+    running.bundle().app.sync.iter().all(|slot| slot.on().is_none())
 }

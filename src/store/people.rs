@@ -140,12 +140,12 @@ impl Store {
         })
     }
 
-    /// A person wants another try of a parked or dead case: one more attempt, not a fresh set.
+    /// A person wants another try of a parked, dead or dismissed case: one more attempt, not a fresh set.
     pub async fn retry_case(&self, id: CaseId) -> Result<()> {
         self.write("retry a case", move |tx| {
             Box::pin(async move {
                 let (state, _) = case_state(tx, id).await?;
-                if !matches!(state, CaseState::Parked | CaseState::Dead) {
+                if !matches!(state, CaseState::Parked | CaseState::Dead | CaseState::Dismissed) {
                     return Err(refused(id, state, "retried"));
                 }
                 tx.wake.ingest = true;

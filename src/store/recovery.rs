@@ -1,6 +1,6 @@
 //! What dead workers and dead predecessors held.
 
-use super::rows::{Columns, shared};
+use super::rows::{Columns, json, shared};
 use super::types::Recovery;
 use super::writer::Tx;
 use super::{Result, Store, journal};
@@ -20,6 +20,10 @@ pub(super) const RETURN: &str = "UPDATE cases SET state = j.value ->> 1, reason 
 
 pub(super) const UNCERTAIN: &str = "UPDATE actions SET state = 'uncertain', not_before = ?1 \
      WHERE id IN (SELECT id FROM actions WHERE state = 'sending' ORDER BY not_before, id LIMIT ?2) RETURNING id, case_id";
+
+const REROUTE: &str = "UPDATE cases SET state = 'new', reason = NULL, changed_at = ?1 \
+     WHERE id IN (SELECT id FROM cases WHERE state = 'queued' AND engine NOT IN (SELECT value FROM json_each(?2)) \
+     ORDER BY id LIMIT ?3) RETURNING id";
 
 const USED_UP: &str = "its tries are used up; the last one was interrupted";
 
@@ -49,6 +53,20 @@ impl Store {
             recovery.uncertain += uncertain;
             if uncertain < limits::SWEEP_ROWS_MAX as u64 {
                 return Ok(recovery);
+            }
+        }
+    }
+
+    /// Sends cases that are queued for an engine other than these back to be routed: their engine is gone or off.
+    pub async fn reroute_queued(&self, engines: &[String]) -> Result<u64> {
+        let mut rerouted = 0;
+        loop {
+            let engines = json(&engines);
+            let moved =
+                self.write("route queued cases anew", move |tx| Box::pin(reroute(tx, engines))).await?;
+            rerouted += moved;
+            if moved < limits::SWEEP_ROWS_MAX as u64 {
+                return Ok(rerouted);
             }
         }
     }
@@ -132,4 +150,17 @@ async fn doubt(tx: &mut Tx) -> Result<u64> {
     tx.wake.outbound |= !rows.is_empty();
     journal::notes(tx, &lines).await?;
     Ok(rows.len() as u64)
+}
+
+async fn reroute(tx: &mut Tx, engines: String) -> Result<u64> {
+    const DOING: &str = "route queued cases anew";
+    let limit = i64::try_from(limits::SWEEP_ROWS_MAX).unwrap_or(i64::MAX);
+    let moved = tx.all(DOING, sqlx::query(REROUTE).bind(tx.now.0).bind(engines).bind(limit)).await?;
+    let mut lines = Vec::with_capacity(moved.len());
+    for row in &moved {
+        lines.push((Columns::of(row).take()?, "rerouted", "its engine is gone or off".to_owned()));
+    }
+    tx.wake.ingest |= !moved.is_empty();
+    journal::notes(tx, &lines).await?;
+    Ok(moved.len() as u64)
 }

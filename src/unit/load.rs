@@ -14,6 +14,9 @@ use super::search::SearchPath;
 use crate::model::limits;
 use name::Sort;
 
+/// Stands for a directory in the places of the unit files in the binary.
+pub const BUILT_IN: &str = "<built-in>";
+
 /// What was found on the search path.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
@@ -109,7 +112,7 @@ pub fn load(path: &SearchPath, shipped: &'static [ShippedUnit]) -> Loaded {
     let mut loaded = Loaded::default();
     if path.builtin {
         for unit in shipped {
-            let place = Path::new("<built-in>").join(unit.file);
+            let place = Path::new(BUILT_IN).join(unit.file);
             match name::sort(unit.file) {
                 Sort::Unit(name) => loaded.files.push(UnitFile {
                     level: 0,

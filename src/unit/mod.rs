@@ -29,4 +29,4 @@ mod words;
 pub use check::{CHECKS, explain};
 pub use compile::{CompileEnv, Compiled, compile};
 pub use decode::parse_duration;
-pub use load::{Loaded, load};
+pub use load::{BUILT_IN, Loaded, load};

@@ -447,8 +447,10 @@ async fn other_reasons_are_said() {
     let text = Try::new("not-there").refused().await;
     assert!(text.contains("there is no such file"), "{text}");
     let mut what = Try::new("needs-eof");
-    what.spec.cwd = "/nonexistent".into();
-    assert!(what.refused().await.contains("the directory /nonexistent is not there"));
+    let gone = what.dir.path().join("gone");
+    what.spec.cwd.clone_from(&gone);
+    let wanted = format!("the directory {} is not there", gone.display());
+    assert!(what.refused().await.contains(&wanted));
 }
 
 // Left behind.

@@ -474,3 +474,44 @@ async fn an_engine_that_is_off_is_not_silently_replaced() {
     let draft = way.drafts().await.remove(0);
     assert!(draft.made_by.contains("fell back from first"), "{}", draft.made_by);
 }
+
+#[tokio::test]
+async fn a_case_queued_for_an_engine_that_is_gone_is_routed_anew() {
+    let mut way = Way::usual().await;
+    way.assembly().store.set_flag("paused", Some("now")).await.unwrap();
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 queued\n");
+    std::fs::rename(way.path().join("units/polite.engine.toml"), way.path().join("units/kind.engine.toml"))
+        .unwrap();
+    way.unit("answers.route.toml", &ROUTE.replace("polite", "kind"));
+    way.start().await;
+    way.assembly().fit_to_plan().await.unwrap();
+    way.assembly().store.set_flag("paused", None).await.unwrap();
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 review\n");
+}
+
+#[tokio::test]
+async fn a_send_that_was_taken_back_can_be_drafted_anew() {
+    let way = Way::new(&[
+        ("inbox.connector.toml", &INBOX.replace("0s", "30s")),
+        ("polite.engine.toml", POLITE),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let draft = way.drafts().await.remove(0);
+    way.approve(&draft).await.unwrap();
+    let action = way.actions().await.remove(0);
+    way.assembly().store.cancel_action(action.id).await.unwrap();
+    way.assembly().store.retry_case(action.case).await.unwrap();
+    way.cycle().await;
+    let anew = way.drafts().await.remove(0);
+    assert_ne!(anew.id, draft.id);
+    way.approve(&anew).await.unwrap();
+    way.clock.advance(Duration::from_secs(31));
+    way.cycle().await;
+    assert_eq!(way.sent().len(), 1);
+}

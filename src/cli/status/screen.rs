@@ -9,6 +9,7 @@ use crate::control::health::Health;
 use crate::control::wire::{ActiveState, CountsView, Mode, StatusView, UnitView};
 use crate::model::text::clean;
 use crate::model::time::{Timestamp, short_span};
+use crate::unit::BUILT_IN;
 
 /// Narrower screens get longer lines than they have room for.
 const WIDTH_MIN: usize = 60;
@@ -41,8 +42,13 @@ impl Screen {
     pub fn overview(&self, view: &StatusView) -> String {
         let mut out = String::new();
         self.head(&mut out, view);
-        let (runtimes, others): (Vec<_>, Vec<_>) =
-            view.units.iter().partition(|unit| kind(unit) == "runtime");
+        // The commented samples in the binary are off by nature; `status UNIT` shows them all the same.
+        let sample = |unit: &&UnitView| {
+            unit.health(self.now) == Health::Off
+                && unit.place.as_deref().is_some_and(|place| place.starts_with(BUILT_IN))
+        };
+        let own = view.units.iter().filter(|unit| !sample(unit));
+        let (runtimes, others): (Vec<_>, Vec<_>) = own.partition(|unit| kind(unit) == "runtime");
         // Runtimes that do what they should are all alike; only their names are worth a look.
         let alike = |unit: &&UnitView| {
             matches!(unit.health(self.now), Health::Ok | Health::Off | Health::Starting | Health::Stopped)

@@ -19,7 +19,13 @@ pub(super) async fn show(State(state): Shared, Path(case): Path<String>) -> Repl
 }
 
 pub(super) async fn retry(State(state): Shared, Path(case): Path<String>) -> Reply<()> {
-    state.store.retry_case(id(&case)?).await?;
+    let case = id(&case)?;
+    state.store.retry_case(case).await?;
+    // Somebody who asks for another try has mended something: its engine is not spared any longer.
+    if let Some(engine) = state.store.case_record(case).await?.case.engine {
+        state.store.set_cooldown(&engine, state.clock.now(), "ended by hand").await?;
+        state.store.wakeups().worker.notify_one();
+    }
     Ok(Json(()))
 }
 

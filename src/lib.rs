@@ -11,7 +11,7 @@
 //! wake-up without data: runtimes look at the store and do what is due, and never call each other. Kill the process
 //! anywhere, and the next start goes on from the rows.
 //!
-//! - [`model`]: the words, plain data. [`diag`], [`unit`]: text to plan, with findings that have a place.
+//! - [`model`]: the words, plain data. [`diag`], [`mod@unit`]: text to plan, with findings that have a place.
 //! - Ports: [`platform`] (connectors), [`mod@engine`] (executors), [`store`] (all SQL), [`secret`] (values and their
 //!   masking), [`http`], [`process`] (children). [`catalog`] is the one table of platforms and engines.
 //! - [`supervise`]: cycles, drivers, groups of tasks, the status board; knows no domain word. [`runtime`]: sync, ingest,

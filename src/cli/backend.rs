@@ -126,7 +126,10 @@ pub fn client_error(error: ClientError) -> CliError {
 pub fn assembly_error(error: AssemblyError) -> CliError {
     let (code, hint) = match &error {
         AssemblyError::Lock(LockError::Paths(_)) => (exit::NOT_ALLOWED, None),
-        AssemblyError::Lock(_) => (exit::HELD, Some("stop it first, or use --state-dir for another state")),
+        AssemblyError::Lock(LockError::Io { .. }) => (exit::NOT_ALLOWED, None),
+        AssemblyError::Lock(LockError::Held { .. }) => {
+            (exit::HELD, Some("stop it first, or use --state-dir for another state"))
+        }
         AssemblyError::DaemonUnit(_) => (exit::CONFIG, Some("workagent validate shows the place")),
         AssemblyError::Store(StoreError::Newer { .. }) => {
             (exit::DATABASE, Some("upgrade workagent, or restore the backup that lies beside the database"))

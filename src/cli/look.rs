@@ -73,7 +73,10 @@ pub fn ago(then: Timestamp, now: Timestamp) -> String {
 /// Foreign text made harmless for a terminal: no escapes, no bidi controls, and at most `columns` characters.
 #[must_use]
 pub fn line(foreign: &str, columns: usize) -> String {
-    let clean: String = text::one_line(foreign, 4096).chars().filter(|c| !is_format(*c)).collect();
+    let clean: String = text::one_line(foreign, columns.saturating_mul(4).max(4096))
+        .chars()
+        .filter(|c| !is_format(*c))
+        .collect();
     if clean.chars().count() <= columns {
         return clean;
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Removes C0 controls but tab and newline (and DEL), and turns CRLF and lone CR into newline.
+/// Removes control characters (C0 but tab and newline, DEL, C1), and turns CRLF and lone CR into newline.
 ///
 /// Guards SQLite text columns, terminals and engines: parsers pass NUL and U+000B through.
 #[must_use]
@@ -17,11 +17,22 @@ pub fn clean(text: &str) -> String {
                 }
             }
             '\n' | '\t' => out.push(c),
-            c if c < ' ' || c == '\u{7f}' => {}
+            c if c.is_control() => {}
             c => out.push(c),
         }
     }
     out
+}
+
+/// Text as a person sees it: [`clean`], and without characters that show nothing or turn others around (zero width,
+/// bidi controls, tags). Joiners stay: scripts and emoji need them. What leaves in a person's name is what they saw.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let unseen = |c: &char| {
+        matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    clean(text).chars().filter(|c| !unseen(c)).collect()
 }
 
 /// One clean line: controls and runs of white space become one blank; at most `bytes_max`.
@@ -76,6 +87,14 @@ mod tests {
     #[test]
     fn cleans_controls_and_line_ends() {
         assert_eq!(clean("a\r\nb\rc\0\u{b}d\te"), "a\nb\ncd\te");
+    }
+
+    #[test]
+    fn what_is_visible_is_what_there_is() {
+        assert_eq!(
+            visible("a\u{202e}b\u{9b}31m\u{200b}\u{1f468}\u{200d}\u{1f469}"),
+            "ab31m\u{1f468}\u{200d}\u{1f469}"
+        );
     }
 
     #[test]

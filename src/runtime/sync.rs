@@ -1,5 +1,6 @@
 //! The sync loop of one connector: poll a page, commit items and cursor in one transaction, tell the connector.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -37,9 +38,14 @@ pub struct SyncLoop {
     generation: i64,
     cursor: Mutex<Option<Cursor>>,
     refused: Mutex<Option<Refused>>,
+    /// Remarks that were logged, at most [`SAID_LEN_MAX`].
+    said: Mutex<BTreeSet<String>>,
     /// The last pass ended well.
     well: AtomicBool,
 }
+
+/// Remarks remembered, so that one that comes with every look is logged once.
+const SAID_LEN_MAX: usize = 256;
 
 /// Credentials that the far side refused.
 #[derive(Clone)]
@@ -87,7 +93,21 @@ impl SyncLoop {
         let SyncParts { unit, connector, store, secrets, scrubber, clock, generation } = parts;
         let name = format!("{}.connector", unit.name);
         let (cursor, refused, well) = (Mutex::new(None), Mutex::new(None), AtomicBool::new(true));
-        Self { name, unit, connector, store, secrets, scrubber, clock, generation, cursor, refused, well }
+        let said = Mutex::default();
+        Self {
+            name,
+            unit,
+            connector,
+            store,
+            secrets,
+            scrubber,
+            clock,
+            generation,
+            cursor,
+            refused,
+            said,
+            well,
+        }
     }
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
@@ -150,6 +170,9 @@ impl SyncLoop {
                 cursor: page.cursor.clone(),
                 generation: self.generation,
             };
+            // "More" without an item or a new position would be asked for without end.
+            let goes_on = page.more
+                && (!keys.is_empty() || page.cursor.as_ref().is_some_and(|new| Some(new) != cursor.as_ref()));
             Point::BeforeCommit.pass();
             let report =
                 self.store.commit_page(commit).await.map_err(|error| store_fault("commit a page", &error))?;
@@ -157,7 +180,10 @@ impl SyncLoop {
             add(summary, &report);
             for note in page.notes {
                 let note = self.scrubber.scrub(&note).into_owned();
-                tracing::info!(unit = self.name, "{note}");
+                // A remark that comes with every look is said once.
+                if self.is_new(&note) {
+                    tracing::info!(unit = self.name, "{note}");
+                }
                 summary.notes.push(note);
             }
             if page.cursor.is_some() {
@@ -170,13 +196,22 @@ impl SyncLoop {
                 summary.notes.push(self.scrubber.scrub(&line).into_owned());
             }
             Point::AfterTidying.pass();
-            if !page.more {
+            if !goes_on {
                 // The larger wins: a source that allows more is not asked more often than the unit says.
                 let wait = page.not_before.unwrap_or_default().max(self.unit.schedule.every);
                 return Ok(Next::At(self.clock.now().plus(wait)));
             }
         }
         Ok(Next::Now)
+    }
+
+    /// A remark that was not logged before, as far as is remembered.
+    fn is_new(&self, note: &str) -> bool {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.len() >= SAID_LEN_MAX {
+            said.clear();
+        }
+        said.insert(note.to_owned())
     }
 
     /// While refused credentials are the same, the far side is left alone, and this is its last word.

@@ -515,3 +515,56 @@ async fn a_send_that_was_taken_back_can_be_drafted_anew() {
     way.cycle().await;
     assert_eq!(way.sent().len(), 1);
 }
+
+#[tokio::test]
+async fn a_program_that_always_says_more_is_not_asked_without_end() {
+    let connector = r#"
+[connector]
+platform = "command"
+[command]
+program = "/bin/sh"
+args = ["-c", "cat > /dev/null; echo x >> {root}/starts; echo '{\"type\":\"done\",\"more\":true}'"]
+[install]
+enabled = true
+"#;
+    let way = Way::new(&[("greedy.connector.toml", connector)]).await;
+    way.cycle().await;
+    // The first answer sets a position; the second brings nothing.
+    assert_eq!(std::fs::read_to_string(way.path().join("starts")).unwrap().lines().count(), 2);
+}
+
+#[tokio::test]
+async fn files_too_young_at_the_first_look_are_old_all_the_same() {
+    let connector = r#"
+[connector]
+platform = "directory"
+[directory]
+path = "{root}/in/cur"
+settle = "2s"
+[install]
+enabled = true
+"#;
+    let mut way = Way::new(&[("drop.connector.toml", connector)]).await;
+    // The clock of the files is the machine's.
+    way.clock = Clock::system();
+    way.start().await;
+    std::fs::write(way.path().join("in/cur/old.md"), "there before it was switched on").unwrap();
+    way.cycle().await;
+    tokio::time::sleep(Duration::from_millis(2200)).await;
+    way.cycle().await;
+    assert_eq!(way.shown().await, "");
+}
+
+#[tokio::test]
+async fn what_an_engine_hides_in_its_reply_does_not_leave() {
+    let engine = shell("cat > /dev/null; printf 'safe\\342\\200\\256 text\\302\\2331m'");
+    let way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("polite.engine.toml", &engine),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    assert_eq!(way.drafts().await.remove(0).body, "safe text1m");
+}

@@ -9,7 +9,7 @@ use crate::cli::look::{Paint, ago, block, line};
 use crate::control::wire::ReviewView;
 use crate::model::time::{Timestamp, short_span};
 
-/// Lines of the foreign text and of the draft that are shown.
+/// Lines of the foreign text that are shown; the draft is shown whole.
 const LINES_MAX: usize = 40;
 
 /// The card of a draft.
@@ -42,15 +42,16 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
     if !envelope.from.is_empty() {
         let _ = writeln!(out, "  reply from  {}", line(&envelope.from, width));
     }
-    let _ = writeln!(out, "  reply to    {}", paint.cyan(line(&envelope.recipients(), width)));
+    let _ = writeln!(out, "  reply to    {}", paint.cyan(whole(&envelope.recipients(), width)));
     if !envelope.cc.is_empty() {
-        let _ = writeln!(out, "  copy to     {}", paint.cyan(line(&envelope.cc.join(", "), width)));
+        let _ = writeln!(out, "  copy to     {}", paint.cyan(whole(&envelope.cc.join(", "), width)));
     }
     if !envelope.subject.is_empty() {
         let _ = writeln!(out, "  subject     {}", line(&envelope.subject, width));
     }
     if draft.body == draft.engine_body {
-        out.push_str(&block(&draft.body, "  ┃ ", width, LINES_MAX));
+        // Whole, however long: an approval is of all of it.
+        out.push_str(&block(&draft.body, "  ┃ ", width, usize::MAX));
     } else {
         out.push_str(&difference(&draft.engine_body, &draft.body, paint));
     }
@@ -79,11 +80,17 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
     out
 }
 
+/// All of it, wrapped under its beginning: nobody may be sent to who was not on the screen.
+fn whole(text: &str, width: usize) -> String {
+    let margin = " ".repeat(14);
+    block(text, &margin, width, usize::MAX).trim().to_owned()
+}
+
 /// What an edit changed against the engine's text, whole, with `-` and `+` in front.
 pub fn difference(before: &str, after: &str, paint: Paint) -> String {
     let mut out = String::new();
     for change in TextDiff::from_lines(before, after).iter_all_changes() {
-        let text = line(change.value().trim_end_matches('\n'), 400);
+        let text = line(change.value().trim_end_matches('\n'), usize::MAX);
         let _ = match change.tag() {
             ChangeTag::Delete => writeln!(out, "  {}", paint.red(format!("- {text}"))),
             ChangeTag::Insert => writeln!(out, "  {}", paint.green(format!("+ {text}"))),

@@ -44,7 +44,7 @@ pub(super) async fn edit(
     Path(draft): Path<String>,
     Json(body): Json<EditBody>,
 ) -> Reply<Draft> {
-    let clean = text::clean(&body.body);
+    let clean = text::visible(&body.body);
     if clean.trim().is_empty() {
         return Err(Fault::usage("an empty reply cannot be sent: reject the draft instead"));
     }

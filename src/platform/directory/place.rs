@@ -95,7 +95,10 @@ impl Place {
         }
         if !more {
             after.after = None;
-            after.began = None;
+            // Files that were too young to be read at the first look are old all the same: the first look goes on.
+            if after.restless.is_empty() {
+                after.began = None;
+            }
         }
         after.restless.truncate(limits::DIRECTORY_RESTLESS_MAX);
         if memory.began.is_some() && memory.after.is_none() && !items.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +22,10 @@ use crate::runtime::cycle_error;
 use crate::runtime::points::Point;
 use crate::store::{AfterFailure, BeginRun, FinishRun, RunEnd, StoreError};
 use crate::unit::plan::Standing;
+
+/// Times a result that could not be recorded is tried again, and the wait between: ten minutes in all.
+const FINISH_TRIES_MAX: u32 = 120;
+const FINISH_WAIT: Duration = Duration::from_secs(5);
 
 /// Runs a job to its end. Every path leaves the case in a state from which it goes on.
 pub(super) async fn run(shared: Arc<Shared>, engine: WorkerEngine, lease: Lease) -> JobEnd {
@@ -134,11 +139,27 @@ async fn finish(
     };
     let finish =
         FinishRun { case: lease.case.id, token: lease.token, run, end, usage, generation: parts.generation };
-    parts.store.finish_run(finish).await?;
+    finish_patiently(shared, lease, finish).await?;
     if job_end == JobEnd::Draft {
         Point::AfterDraft.pass();
     }
     Ok(job_end)
+}
+
+/// A full disk or a held database must not throw away what an engine was paid for.
+async fn finish_patiently(shared: &Shared, lease: &Lease, finish: FinishRun) -> Result<(), StoreError> {
+    let store = &shared.parts.store;
+    for _ in 0..FINISH_TRIES_MAX {
+        match store.finish_run(finish.clone()).await {
+            Err(error @ StoreError::Sql { .. }) => {
+                tracing::warn!(case = %lease.case.id, "the result is kept and recorded later: {}", chain(&error));
+                tokio::time::sleep(FINISH_WAIT).await;
+                let _ = store.renew(vec![(lease.case.id, lease.token)], limits::LEASE).await;
+            }
+            done => return done.map(drop),
+        }
+    }
+    store.finish_run(finish).await.map(drop)
 }
 
 fn outcome_end(
@@ -162,7 +183,7 @@ fn outcome_end(
                 let end = RunEnd::Draft {
                     connector: lease.case.connector.clone(),
                     envelope,
-                    body: text::cut(&scrub(body), limits::DRAFT_BYTES_MAX).to_owned(),
+                    body: text::cut(&text::visible(&scrub(body)), limits::DRAFT_BYTES_MAX).to_owned(),
                     made_by: made_by(engine, lease),
                     remarks: outcome.remarks.iter().map(|remark| scrub(remark)).collect(),
                 };

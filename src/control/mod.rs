@@ -5,5 +5,6 @@ pub mod client;
 mod finish;
 pub mod health;
 pub mod listener;
+pub mod manager;
 pub mod server;
 pub mod wire;

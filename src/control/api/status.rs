@@ -133,7 +133,9 @@ fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> Uni
         Some(OffState::Masked) => LoadState::Masked,
         // In the plan, and inactive all the same: it could not be built.
         None if status.state == UnitState::Inactive && !is_seam => LoadState::BadSetting,
-        Some(OffState::Disabled | OffState::Dependency) | None => LoadState::Loaded,
+        Some(OffState::Disabled | OffState::Dependency | OffState::Condition | OffState::Stopped) | None => {
+            LoadState::Loaded
+        }
     };
     let active = match status.state {
         UnitState::Inactive | UnitState::Stopped => ActiveState::Inactive,

@@ -73,6 +73,12 @@ fn router(routes: Vec<RouteUnit>) -> Router {
             .map(|route| (route.name.clone(), Standing::Active(Arc::new(route))))
             .chain([("sleeping".to_owned(), off())])
             .collect(),
+        channels: BTreeMap::new(),
+        timers: BTreeMap::new(),
+        secrets: BTreeMap::new(),
+        targets: BTreeMap::new(),
+        conditions: BTreeMap::new(),
+        kept: BTreeMap::new(),
         runtimes: BTreeMap::new(),
         sources: BTreeMap::new(),
         edges: Vec::new(),

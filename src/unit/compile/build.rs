@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::diag::SourceMap;
 use crate::unit::canon;
 use crate::unit::graph::{Units, off::place};
-use crate::unit::kinds::{connector, daemon, engine, env, route, runtime};
+use crate::unit::kinds::{channel, connector, daemon, engine, env, route, runtime, secret, target, timer};
 use crate::unit::plan::{Edge, Kind, Off, OffState, Plan, Standing, UnitName};
 use crate::unit::registry::Registry;
 use crate::unit::typed::Typed;
@@ -57,6 +57,12 @@ pub(super) fn plan(
         envs,
         routes,
         runtimes,
+        channels: parts.kind(Kind::Channel, |unit| Some(channel::build(unit))),
+        timers: parts.kind(Kind::Timer, |unit| Some(timer::build(unit))),
+        secrets: parts.kind(Kind::Secret, |unit| Some(secret::build(unit))),
+        targets: parts.kind(Kind::Target, |unit| Some(target::build(unit))),
+        conditions: BTreeMap::new(),
+        kept: BTreeMap::new(),
         sources: paths,
         edges,
         hash,

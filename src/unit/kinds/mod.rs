@@ -1,5 +1,6 @@
 //! The kinds of units: one file each, with its tables and how the checked values become a unit of the plan.
 
+pub(crate) mod channel;
 pub(crate) mod common;
 pub(crate) mod connector;
 pub(crate) mod daemon;
@@ -7,6 +8,9 @@ pub(crate) mod engine;
 pub(crate) mod env;
 pub(crate) mod route;
 pub(crate) mod runtime;
+pub(crate) mod secret;
+pub(crate) mod target;
+pub(crate) mod timer;
 
 use super::plan::Kind;
 use super::schema::KindSpec;
@@ -21,5 +25,9 @@ pub fn spec(kind: Kind) -> &'static KindSpec {
         Kind::Env => &env::SPEC,
         Kind::Route => &route::SPEC,
         Kind::Runtime => &runtime::SPEC,
+        Kind::Channel => &channel::SPEC,
+        Kind::Timer => &timer::SPEC,
+        Kind::Secret => &secret::SPEC,
+        Kind::Target => &target::SPEC,
     }
 }

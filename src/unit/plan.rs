@@ -5,6 +5,7 @@ mod condition;
 mod edge;
 mod name;
 mod standing;
+pub(super) mod without;
 mod work;
 
 use std::collections::BTreeMap;
@@ -51,4 +52,25 @@ pub struct Plan {
     pub edges: Vec<Edge>,
     /// SHA-256 of the canonical form, 64 hex digits: formatting and comments do not change it.
     pub hash: String,
+}
+
+impl Plan {
+    /// All units that are off. A runtime unit that is off goes by its runtime's word.
+    pub fn off(&self) -> impl Iterator<Item = (UnitName, &Off)> {
+        fn of<T>(kind: Kind, all: &BTreeMap<String, Standing<T>>) -> impl Iterator<Item = (UnitName, &Off)> {
+            all.iter().filter_map(move |(name, standing)| match standing {
+                Standing::Active(_) => None,
+                Standing::Off(off) => Some((UnitName { name: name.clone(), kind }, off)),
+            })
+        }
+        of(Kind::Connector, &self.connectors)
+            .chain(of(Kind::Engine, &self.engines))
+            .chain(of(Kind::Env, &self.envs))
+            .chain(of(Kind::Route, &self.routes))
+            .chain(of(Kind::Runtime, &self.runtimes))
+            .chain(of(Kind::Channel, &self.channels))
+            .chain(of(Kind::Timer, &self.timers))
+            .chain(of(Kind::Secret, &self.secrets))
+            .chain(of(Kind::Target, &self.targets))
+    }
 }

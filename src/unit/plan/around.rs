@@ -1,0 +1,88 @@
+//! What stands around the work: the daemon, runtimes, channels, timers, secrets, targets.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Schedule, UnitName};
+
+/// Limits of the daemon.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DaemonUnit {
+    /// Real reads, fake sends.
+    pub rehearsal: bool,
+    /// Cases worked on at once, over all engines.
+    pub workers: usize,
+    /// Sends at once.
+    pub senders: usize,
+    /// For an orderly stop.
+    pub stop_timeout: Duration,
+    /// `[store] path`; `None`: `workagent.db` in the state directory.
+    pub store_path: Option<PathBuf>,
+    /// `[store] synchronous = "normal"`.
+    pub store_normal: bool,
+    /// `[log] level`, an env-filter text.
+    pub log_level: String,
+}
+
+/// Settings of a runtime.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuntimeUnit {
+    /// `sync`, `ingest`, `worker`, `review`, `outbound`, `pending`, `scheduler`, `onboarding`.
+    pub runtime: String,
+}
+
+/// A way to the user. It does nothing yet but stand in the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Which channel: `desktop`, `ntfy`, `connector`.
+    pub channel: String,
+    /// How much is told: `none`, `title`, `full`.
+    pub detail: String,
+}
+
+/// Makes a case when its time comes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimerUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// When.
+    pub schedule: Schedule,
+    /// Title of the case.
+    pub title: String,
+    /// Text of the case.
+    pub text: String,
+    /// Labels of the case, for routes.
+    pub labels: Vec<String>,
+}
+
+/// Where a secret comes from. It does nothing yet but stand in the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecretUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Which store: `file`, `command`, `keyring`.
+    pub backend: String,
+    /// The name in the store.
+    pub entry: String,
+    /// How often it is to be replaced.
+    pub rotate_every: Option<Duration>,
+}
+
+/// A set of units that run together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Units that belong to it: what it wants or requires, and who says `wanted_by` it. Sorted.
+    pub members: Vec<UnitName>,
+}

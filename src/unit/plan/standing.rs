@@ -1,0 +1,57 @@
+//! Whether a unit takes part, and if not, why.
+
+use std::sync::Arc;
+
+use super::Place;
+
+/// Whether a unit takes part. Off is a variant with a reason and a place, not an `if` at every user.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing<T> {
+    /// Takes part.
+    Active(Arc<T>),
+    /// A visible no-op.
+    Off(Off),
+}
+
+/// Why a unit is a no-op.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Off {
+    /// `disabled`, `masked`, `bad-setting`, `not-found`.
+    pub state: OffState,
+    /// For people, one line: `[install] enabled = false`, or an unknown key by its name.
+    pub reason: String,
+    /// Where the reason stands.
+    pub place: Option<Place>,
+}
+
+/// The state of a unit that is off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OffState {
+    /// Not enabled.
+    Disabled,
+    /// `masked = true`.
+    Masked,
+    /// Has errors: quarantined.
+    BadSetting,
+    /// Needs a unit that is off or missing.
+    Dependency,
+    /// A condition of its own does not hold on this machine now.
+    Condition,
+    /// Stopped by hand, or not in the target that was isolated; until started again or the daemon restarts.
+    Stopped,
+}
+
+impl OffState {
+    /// The stable word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Masked => "masked",
+            Self::BadSetting => "bad-setting",
+            Self::Dependency => "dependency",
+            Self::Condition => "condition",
+            Self::Stopped => "stopped",
+        }
+    }
+}

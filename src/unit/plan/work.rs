@@ -1,0 +1,127 @@
+//! What does the work: connectors, engines with their environment, routes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::model::item::Backlog;
+use crate::unit::value::{Setting, Settings};
+
+/// What may leave without a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutboundRule {
+    /// Nothing leaves.
+    Never,
+    /// Each draft waits for a person.
+    Reviewed,
+    /// Drafts are approved by rule.
+    Auto,
+}
+
+/// When a connector is polled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Between two polls.
+    pub every: Duration,
+}
+
+/// A checked connector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectorUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// The platform's word in the catalog.
+    pub platform: String,
+    /// Account identity: the cursor hangs on (name, account). Empty: the platform's own idea of identity.
+    pub account: String,
+    /// What may leave.
+    pub outbound: OutboundRule,
+    /// First poll.
+    pub backlog: Backlog,
+    /// Undo window between approval and sending.
+    pub hold: Duration,
+    /// When it is polled.
+    pub schedule: Schedule,
+    /// The platform's own table.
+    pub settings: Settings,
+}
+
+/// A checked engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// The engine's word in the catalog: `template`, `command`, `openai-chat`.
+    pub engine: String,
+    /// Model asked for, where the engine has models.
+    pub model: String,
+    /// Env units whose environment its children get, in order.
+    pub env: Vec<Arc<EnvUnit>>,
+    /// Runs at once.
+    pub concurrency: usize,
+    /// In all.
+    pub timeout: Duration,
+    /// Between signs of life.
+    pub idle_timeout: Duration,
+    /// Until the first sign of life.
+    pub first_event_timeout: Duration,
+    /// Stays on this machine: a private route may use it.
+    pub local: bool,
+    /// `[budget] daily_runs`: runs a day in local time, failed ones and retries too; `None` is unlimited.
+    pub daily_runs: Option<u32>,
+    /// The engine's own table.
+    pub settings: Settings,
+}
+
+/// Environment for children.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnvUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// Variables to set.
+    pub set: BTreeMap<String, Setting>,
+    /// Variables to take away, also from the allowlist.
+    pub unset: Vec<String>,
+    /// Variables to hand through from the daemon's environment.
+    pub pass: Vec<String>,
+}
+
+/// A rule from case to engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RouteUnit {
+    /// The unit's name without the kind.
+    pub name: String,
+    /// For people.
+    pub description: String,
+    /// Higher first; then by name.
+    pub priority: i64,
+    /// Engine unit names in order, also those that are off.
+    pub engines: Vec<String>,
+    /// Failure words (`RunFailure::WORDS`) on which the next engine is taken; empty: never.
+    pub on: Vec<String>,
+    /// The instruction for the engine, trusted.
+    pub prompt: String,
+    /// Only local engines.
+    pub private: bool,
+    /// What it takes.
+    pub matches: RouteMatch,
+}
+
+/// Conditions of a route; an empty list or `None` matches all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RouteMatch {
+    /// Connector unit names or globs.
+    pub connector: Vec<String>,
+    /// Item kinds or globs.
+    pub kind: Vec<String>,
+    /// Labels or globs, any of them.
+    pub labels: Vec<String>,
+    /// Author address globs, any of them.
+    pub author: Vec<String>,
+    /// Largest text in bytes.
+    pub size_max: Option<u64>,
+}

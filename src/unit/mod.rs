@@ -12,6 +12,7 @@ mod decode;
 mod defaults;
 mod graph;
 pub mod kinds;
+mod layers;
 mod layout;
 pub mod load;
 mod merge;

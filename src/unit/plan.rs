@@ -55,22 +55,24 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Every unit by its full name, and why it is off if it is. The daemon unit is not among them.
+    #[must_use]
+    pub fn standings(&self) -> Vec<(UnitName, Option<&Off>)> {
+        let mut out = Vec::new();
+        standing::gather(Kind::Connector, &self.connectors, &mut out);
+        standing::gather(Kind::Engine, &self.engines, &mut out);
+        standing::gather(Kind::Env, &self.envs, &mut out);
+        standing::gather(Kind::Route, &self.routes, &mut out);
+        standing::gather(Kind::Runtime, &self.runtimes, &mut out);
+        standing::gather(Kind::Channel, &self.channels, &mut out);
+        standing::gather(Kind::Timer, &self.timers, &mut out);
+        standing::gather(Kind::Secret, &self.secrets, &mut out);
+        standing::gather(Kind::Target, &self.targets, &mut out);
+        out
+    }
+
     /// All units that are off. A runtime unit that is off goes by its runtime's word.
     pub fn off(&self) -> impl Iterator<Item = (UnitName, &Off)> {
-        fn of<T>(kind: Kind, all: &BTreeMap<String, Standing<T>>) -> impl Iterator<Item = (UnitName, &Off)> {
-            all.iter().filter_map(move |(name, standing)| match standing {
-                Standing::Active(_) => None,
-                Standing::Off(off) => Some((UnitName { name: name.clone(), kind }, off)),
-            })
-        }
-        of(Kind::Connector, &self.connectors)
-            .chain(of(Kind::Engine, &self.engines))
-            .chain(of(Kind::Env, &self.envs))
-            .chain(of(Kind::Route, &self.routes))
-            .chain(of(Kind::Runtime, &self.runtimes))
-            .chain(of(Kind::Channel, &self.channels))
-            .chain(of(Kind::Timer, &self.timers))
-            .chain(of(Kind::Secret, &self.secrets))
-            .chain(of(Kind::Target, &self.targets))
+        self.standings().into_iter().filter_map(|(name, off)| Some((name, off?)))
     }
 }

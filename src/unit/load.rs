@@ -17,6 +17,9 @@ use name::Sort;
 /// Stands for a directory in the places of the unit files in the binary.
 pub const BUILT_IN: &str = "<built-in>";
 
+/// Stands for a directory in the places of last good versions of units.
+pub const KEPT: &str = "<last-good>";
+
 /// What was found on the search path.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
@@ -148,6 +151,14 @@ fn absolute(dir: &Path) -> PathBuf {
 }
 
 impl Loaded {
+    /// Directories that could not be read, or not to their end: what was known of files below them is not gone.
+    pub fn unread_dirs(&self) -> impl Iterator<Item = &Path> {
+        let unread = |notice: &&Notice| {
+            notice.instead_of.is_none() && matches!(notice.trouble, Trouble::Unreadable(_) | Trouble::TooMany)
+        };
+        self.notices.iter().filter(unread).map(|notice| notice.path.as_path())
+    }
+
     fn read_dir(&mut self, level: &Level, dir: &Path) {
         let Some(names) = self.names(dir) else { return };
         let mut ignored = Vec::new();

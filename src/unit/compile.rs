@@ -15,7 +15,7 @@ use super::graph::{self, Units};
 use super::layers::{self, Doc, Effective, Parsed};
 use super::load::{Loaded, Notice, Trouble, UnitFile};
 use super::parse;
-use super::plan::{Kind, Off, Plan, UnitName};
+use super::plan::{Edge, Kind, Off, Plan, UnitName};
 use super::registry::Registry;
 use super::routes;
 use super::typed::{Surroundings, Typed};
@@ -94,6 +94,9 @@ pub struct Compiled {
     pub canonical: BTreeMap<UnitName, Arc<str>>,
     /// Where each key of a unit comes from, in the order of tables and keys; units that could be read.
     pub origins: BTreeMap<UnitName, Arc<[KeyOrigin]>>,
+    /// Every unit named by a unit, also by and to those that are off or not there, sorted; what masked units say is not
+    /// among them. [`Plan::edges`] has those between units that take part.
+    pub references: Vec<Edge>,
     /// The `daemon` unit itself is off or broken, so `plan.daemon` holds the defaults: a daemon must not start on it.
     pub daemon_off: Option<Off>,
 }
@@ -128,14 +131,15 @@ pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compil
     let off = graph::off::find(&units, &cycles, &sources);
 
     let paths = files.mains.iter().map(|(name, file)| (name.clone(), file.path.clone())).collect();
-    let (plan, daemon_off) = build::plan(&units, off, registry, &sources, paths);
+    let references = build::references(&units, &sources);
+    let build::Built { plan, canonical, daemon_off } = build::plan(&units, off, registry, &sources, paths);
     for unit in units.into_values() {
         unit.report.secrets.iter().for_each(|span| sources.hide(*span));
         findings.extend(calm(unit));
     }
     let cut = diag::settle(&mut findings, &sources);
-    let (canonical, origins) = (BTreeMap::new(), BTreeMap::new());
-    Compiled { plan, findings, cut, sources, canonical, origins, daemon_off }
+    let origins = BTreeMap::new();
+    Compiled { plan, findings, cut, sources, canonical, origins, references, daemon_off }
 }
 
 /// One unit: its merged layers typed.

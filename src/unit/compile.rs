@@ -88,7 +88,7 @@ impl Compiler {
         findings.extend(files.orphans(&docs));
 
         let mut units = Units::new();
-        for (name, main) in &files.mains {
+        for (name, main) in files.mains.iter().filter(|(name, _)| !name.is_template()) {
             if let Some(layers) = Layers::of(name, main, &files, &docs) {
                 units.insert(name.clone(), graph::Unit::new(memory.unit(name, layers, registry, env)));
             }

@@ -9,7 +9,7 @@ use super::load::{Role, Target, UnitFile};
 use super::merge;
 use super::parse;
 use super::plan::UnitName;
-use super::tree::Table;
+use super::tree::{Data, Entry, Node, Table};
 use crate::diag::{Finding, SourceId, Span};
 
 /// The files that count: of each unit the highest, and of each drop-in's name the highest.
@@ -27,7 +27,7 @@ impl<'a> Effective<'a> {
         for file in files {
             let higher = |held: &&UnitFile| (file.level, &file.path) > (held.level, &held.path);
             match &file.role {
-                Role::Main(name) => {
+                Role::Main(name) | Role::Mask(name) => {
                     if effective.mains.get(name).is_none_or(higher) {
                         effective.mains.insert(name.clone(), file);
                     }
@@ -74,6 +74,8 @@ pub(crate) struct Doc {
     pub source: SourceId,
     /// What was parsed.
     pub text: Arc<str>,
+    /// It is a link to null.
+    mask: bool,
     /// Where its relative paths begin.
     pub dir: PathBuf,
     /// As far as it could be read.
@@ -88,15 +90,19 @@ pub(crate) type Docs<'a> = HashMap<&'a Path, Arc<Doc>>;
 impl Doc {
     /// Parses a file. `unread`: it has no text, and this says why.
     pub fn new(source: SourceId, file: &UnitFile, unread: Option<&Finding>) -> Self {
-        let (root, mut errors) = parse::parse(source, &file.text);
+        let (mut root, mut errors) = parse::parse(source, &file.text);
         errors.extend(unread.cloned());
-        Self { source, text: Arc::clone(&file.text), dir: file.dir.clone(), root, errors }
+        let mask = matches!(file.role, Role::Mask(_));
+        if mask {
+            root = masked(Span::file(source));
+        }
+        Self { source, text: Arc::clone(&file.text), mask, dir: file.dir.clone(), root, errors }
     }
 
     /// Parsing the file would give the same.
     pub fn is_of(&self, file: &UnitFile) -> bool {
         let same = Arc::ptr_eq(&self.text, &file.text) || self.text == file.text;
-        same && self.dir == file.dir
+        same && self.dir == file.dir && self.mask == matches!(file.role, Role::Mask(_))
     }
 }
 
@@ -157,4 +163,11 @@ impl Layers {
         }
         merged
     }
+}
+
+/// What a link to null says.
+fn masked(link: Span) -> Table {
+    let entry = |data| Entry { key: link, node: Node { span: link, data } };
+    let install = Table([("masked".to_owned(), entry(Data::Bool(true)))].into());
+    Table([("install".to_owned(), entry(Data::Table(install)))].into())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::diag::{Finding, Severity, SourceId, Span};
 use crate::unit::check::{
     bad_name, disabled_incomplete, duplicate_key, ignored_file, literal_secret, syntax_error, unknown_kind,
-    unreadable,
+    unreadable, writable_by_others,
 };
 use crate::unit::graph::Unit;
 use crate::unit::load::{Notice, Trouble, UnitFile};
@@ -50,6 +50,9 @@ pub(super) fn notices(
             Trouble::Ignored(names) => ignored_file::finding(span, names),
             Trouble::UnknownKind(word) => unknown_kind::finding(span, word),
             Trouble::BadName(file) => bad_name::finding(span, file),
+            Trouble::WritableByOthers { who, directory } => {
+                writable_by_others::finding(span, who, *directory)
+            }
             trouble => unreadable::finding(span, trouble),
         };
         if let Some((level, role)) = notice.instead_of.clone() {

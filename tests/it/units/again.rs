@@ -85,7 +85,7 @@ fn pick(state: &[Option<usize>]) -> Loaded {
     let files: Vec<(&str, &str)> = FILES
         .iter()
         .zip(state)
-        .filter_map(|((name, texts), at)| at.map(|at| (*name, texts[at % texts.len()])))
+        .filter_map(|((name, texts), at)| Some((*name, *texts.get((*at)? % texts.len())?)))
         .collect();
     loaded(&files)
 }

@@ -119,7 +119,11 @@ fn a_file_that_cannot_be_read_is_broken_and_a_directory_keeps_what_it_may_hold()
     inbox.connector kept: cannot read it: permission denied at /u/1/inbox.connector.toml:1:1
     "#);
 
-    files.notices.push(Notice { path: "/u/1".into(), trouble: why(), instead_of: None });
+    files.notices.push(Notice {
+        path: "/u/1".into(),
+        trouble: Trouble::Directory("permission denied".into()),
+        instead_of: None,
+    });
     let now = Compiler::new(registry()).compile(&files, &env(), &good.canonical);
     insta::assert_snapshot!(shown(&now), @r#"
     inbox.connector kept: /u/1 cannot be read

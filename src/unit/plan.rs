@@ -5,6 +5,7 @@ mod condition;
 mod edge;
 mod name;
 mod standing;
+pub(super) mod without;
 mod work;
 
 use std::collections::BTreeMap;
@@ -68,5 +69,10 @@ impl Plan {
         standing::gather(Kind::Secret, &self.secrets, &mut out);
         standing::gather(Kind::Target, &self.targets, &mut out);
         out
+    }
+
+    /// All units that are off. A runtime unit that is off goes by its runtime's word.
+    pub fn off(&self) -> impl Iterator<Item = (UnitName, &Off)> {
+        self.standings().into_iter().filter_map(|(name, off)| Some((name, off?)))
     }
 }

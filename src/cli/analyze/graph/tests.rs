@@ -18,7 +18,7 @@ pub(crate) fn compile(files: &[(&str, &str)]) -> Compiled {
             text: (*text).into(),
         }
     };
-    let loaded = Loaded { files: files.iter().map(file).collect(), notices: Vec::new() };
+    let loaded = Loaded { files: files.iter().map(file).collect(), ..Loaded::default() };
     let env = CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into() };
     crate::unit::compile(&loaded, &CATALOG.registry(), &env)
 }

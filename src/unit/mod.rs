@@ -7,10 +7,12 @@
 mod canon;
 pub mod check;
 pub mod compile;
+pub mod condition;
 mod decode;
 mod defaults;
 mod graph;
 pub mod kinds;
+mod layers;
 mod layout;
 pub mod load;
 mod merge;
@@ -26,6 +28,7 @@ mod typed;
 pub mod value;
 mod words;
 
+pub use canon::as_files;
 pub use check::{CHECKS, explain};
 pub use compile::{CompileEnv, Compiled, compile};
 pub use decode::parse_duration;

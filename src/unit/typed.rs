@@ -119,10 +119,16 @@ impl Typed {
             connector::check(&typed, around.registry)
                 .into_iter()
                 .for_each(|finding| typed.report.push(finding));
-            if let Some(platform) = own.filter(|_| typed.settings("schedule").list("calendar").is_empty()) {
-                let every = Value::Duration(Duration::from_secs(platform.every_default_s));
+            if let Some(platform) = own {
+                if !platform.replies {
+                    let never = Value::Text("never".to_owned());
+                    typed.tables.entry("connector").or_default().0.insert("outbound".to_owned(), never);
+                }
                 let schedule = typed.tables.entry("schedule").or_default();
-                schedule.0.entry("every".to_owned()).or_insert(every);
+                if schedule.list("calendar").is_empty() {
+                    let every = Value::Duration(Duration::from_secs(platform.every_default_s));
+                    schedule.0.entry("every".to_owned()).or_insert(every);
+                }
             }
             if !shipped && typed.spans("install", "enabled").is_none() && !broken {
                 typed.report.push(not_enabled::finding(Span::file(source)));
@@ -134,11 +140,6 @@ impl Typed {
     /// The values of a table; empty if there is none.
     pub fn settings(&self, table: &str) -> &Settings {
         self.tables.get(table).unwrap_or(&NOTHING)
-    }
-
-    /// All tables with values.
-    pub fn tables(&self) -> &BTreeMap<&'static str, Settings> {
-        &self.tables
     }
 
     /// Where a key stands, if it does.

@@ -41,7 +41,6 @@ impl Jumps {
     }
 
     /// Resolves at the next jump after this call, also if it is awaited later.
-    #[must_use]
     pub fn next(&self) -> Notified<'_> {
         self.0.heard.notified()
     }

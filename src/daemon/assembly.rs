@@ -8,12 +8,12 @@ use tokio::net::UnixStream;
 
 use crate::bundle::{BundleDeps, DaemonRuntimeBundle};
 use crate::catalog::CATALOG;
-use crate::control::api::ApiState;
-use crate::control::wire::Mode;
+use crate::control::api::{ApiState, Present};
 use crate::diag::{Counts, Severity};
 use crate::http::HttpRoom;
 use crate::model::environment::Environment;
 use crate::model::limits;
+use crate::model::live::Live;
 use crate::model::run::RunFailure;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
@@ -204,17 +204,15 @@ impl Assembly {
     /// What the control API works with when nothing is started.
     #[must_use]
     pub fn api_state(&self) -> ApiState {
-        let plan = Arc::clone(&self.bundle.plan);
-        let mode = if plan.daemon.rehearsal { Mode::Rehearsal } else { Mode::Live };
+        let findings = Counts::of(&self.compiled.findings).errors as u64;
+        let present = Present::new(Arc::clone(&self.bundle.plan), self.bundle.generation, findings);
         ApiState {
             store: self.store.clone(),
             desk: self.bundle.desk.clone(),
             board: self.bundle.board.clone(),
-            kicks: std::collections::BTreeMap::new(),
-            plan,
-            generation: self.bundle.generation,
-            findings: Counts::of(&self.compiled.findings).errors as u64,
-            mode,
+            kicks: Live::new(std::collections::BTreeMap::new()),
+            present: Live::new(present),
+            manager: None,
             daemon: false,
             started_at: self.clock.now(),
             clock: self.clock.clone(),

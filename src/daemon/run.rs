@@ -1,8 +1,6 @@
 //! The daemon: start everything, serve the control socket, wait for a signal, stop in order.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -31,8 +29,7 @@ pub async fn run(assembly: Assembly, signals: Signals, service: ServiceManager) 
     let drain = bundle.plan.daemon.stop_timeout;
     let units = bundle.plan.sources.len();
     let running = RunningBundle::start(bundle);
-    let kicks: BTreeMap<_, _> =
-        running.kicks().iter().map(|(unit, kick)| (unit.clone(), Arc::clone(kick))).collect();
+    let kicks = running.kicks();
     let router = api::router(ApiState { kicks, daemon: true, ..api });
 
     let orders = Orders::default();

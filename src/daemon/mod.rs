@@ -5,6 +5,7 @@ pub use crate::model::exit;
 pub mod lock;
 pub mod logging;
 pub mod paths;
+pub mod plans;
 pub mod run;
 pub mod service_manager;
 pub mod signals;

@@ -153,6 +153,12 @@ impl Paths {
         self.state.join("runs")
     }
 
+    /// Kept plans, one file a generation.
+    #[must_use]
+    pub fn plans(&self) -> PathBuf {
+        self.state.join("plans")
+    }
+
     /// A connector's own directory.
     #[must_use]
     pub fn connector(&self, unit: &str) -> PathBuf {

@@ -239,3 +239,9 @@ pub const WAL_QUIET: Duration = Duration::from_millis(500);
 
 /// Databases up to this size are checked whole at start; beyond, that would be the whole start-up time.
 pub const QUICK_CHECK_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Plans kept on disk, besides the pinned one: enough to find the last good one after a day of editing.
+pub const PLANS_KEPT_MAX: usize = 20;
+
+/// A kept plan: ten thousand units in their whole form, with a place for each key, and as much again.
+pub const PLAN_BYTES_MAX: u64 = 256 * 1024 * 1024;

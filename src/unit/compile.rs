@@ -7,18 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::check::{
-    bad_name, disabled_incomplete, duplicate_key, ignored_file, literal_secret, orphan_drop_in, syntax_error,
-    unknown_kind, unreadable,
+    bad_name, disabled_incomplete, duplicate_key, ignored_file, literal_secret, syntax_error, unknown_kind,
+    unreadable,
 };
 use super::defaults::Defaults;
 use super::graph::{self, Units};
-use super::load::{Loaded, Notice, Role, Target, Trouble, UnitFile};
-use super::merge;
+use super::layers::{self, Doc, Effective, Parsed};
+use super::load::{Loaded, Notice, Trouble, UnitFile};
 use super::parse;
-use super::plan::{Kind, Off, Plan, UnitName};
+use super::plan::{Edge, Kind, Off, Plan, UnitName};
 use super::registry::Registry;
 use super::routes;
-use super::tree::Table;
 use super::typed::{Surroundings, Typed};
 use crate::diag::{self, Finding, Severity, SourceId, SourceMap, Span};
 
@@ -95,6 +94,9 @@ pub struct Compiled {
     pub canonical: BTreeMap<UnitName, Arc<str>>,
     /// Where each key of a unit comes from, in the order of tables and keys; units that could be read.
     pub origins: BTreeMap<UnitName, Arc<[KeyOrigin]>>,
+    /// Every unit named by a unit, also by and to those that are off or not there, sorted; what masked units say is not
+    /// among them. [`Plan::edges`] has those between units that take part.
+    pub references: Vec<Edge>,
     /// The `daemon` unit itself is off or broken, so `plan.daemon` holds the defaults: a daemon must not start on it.
     pub daemon_off: Option<Off>,
 }
@@ -119,7 +121,7 @@ pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compil
     let mut units = Units::new();
     for (name, main) in &files.mains {
         let mut around = Surroundings { registry, env, dirs: &parsed.dirs, defaults: &mut defaults };
-        if let Some(unit) = one(name, main, &files, &mut parsed.docs, &sources, &mut around) {
+        if let Some(unit) = one(name, main, &files, &parsed.docs, &sources, &mut around) {
             units.insert(name.clone(), unit);
         }
     }
@@ -129,6 +131,7 @@ pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compil
     let off = graph::off::find(&units, &cycles, &sources);
 
     let paths = files.mains.iter().map(|(name, file)| (name.clone(), file.path.clone())).collect();
+    let references = build::references(&units, &sources);
     let (plan, daemon_off) = build::plan(&units, off, registry, &sources, paths);
     for unit in units.into_values() {
         unit.report.secrets.iter().for_each(|span| sources.hide(*span));
@@ -136,129 +139,33 @@ pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compil
     }
     let cut = diag::settle(&mut findings, &sources);
     let (canonical, origins) = (BTreeMap::new(), BTreeMap::new());
-    Compiled { plan, findings, cut, sources, canonical, origins, daemon_off }
+    Compiled { plan, findings, cut, sources, canonical, origins, references, daemon_off }
 }
 
-/// The files that count: of each unit the highest, and of each drop-in's name the highest.
-struct Effective<'a> {
-    mains: BTreeMap<UnitName, &'a UnitFile>,
-    drop_ins: BTreeMap<(&'a Target, &'a str), &'a UnitFile>,
-}
-
-impl<'a> Effective<'a> {
-    fn of(files: impl Iterator<Item = &'a UnitFile>) -> Self {
-        let mut effective = Self { mains: BTreeMap::new(), drop_ins: BTreeMap::new() };
-        for file in files {
-            let higher = |held: &&UnitFile| (file.level, &file.path) > (held.level, &held.path);
-            match &file.role {
-                Role::Main(name) => {
-                    if effective.mains.get(name).is_none_or(higher) {
-                        effective.mains.insert(name.clone(), file);
-                    }
-                }
-                Role::DropIn { target, file: own } => {
-                    let key = (target, own.as_str());
-                    if effective.drop_ins.get(&key).is_none_or(higher) {
-                        effective.drop_ins.insert(key, file);
-                    }
-                }
-            }
-        }
-        effective
-    }
-
-    fn all(&self) -> impl Iterator<Item = &'a UnitFile> {
-        self.mains.values().chain(self.drop_ins.values()).copied()
-    }
-
-    /// The drop-ins of a target, by file name.
-    fn layers(&self, target: &Target) -> impl Iterator<Item = &'a UnitFile> {
-        let mine = self.drop_ins.range((target, "")..).take_while(move |((of, _), _)| *of == target);
-        mine.map(|(_, file)| *file).collect::<Vec<_>>().into_iter()
-    }
-
-    fn orphans(&self, parsed: &Parsed<'_>) -> Vec<Finding> {
-        let orphan = |(target, _): &(&Target, &str), file: &&UnitFile| match target {
-            Target::Unit(name) if !self.mains.contains_key(name) => {
-                let source = parsed.docs.get(file.path.as_path())?.source;
-                Some(orphan_drop_in::finding(Span::file(source), name, self.mains.keys()))
-            }
-            _ => None,
-        };
-        self.drop_ins.iter().filter_map(|(key, file)| orphan(key, file)).collect()
-    }
-}
-
-/// A parsed file.
-struct Doc {
-    source: SourceId,
-    root: Table,
-    broken: Option<Finding>,
-    broken_spans: Vec<Span>,
-}
-
-#[derive(Default)]
-struct Parsed<'a> {
-    docs: HashMap<&'a Path, Doc>,
-    dirs: Vec<PathBuf>,
-    findings: Vec<Finding>,
-}
-
-impl<'a> Parsed<'a> {
-    /// `unread`: the file has no text, and this says why.
-    fn add(&mut self, file: &'a UnitFile, unread: Option<&Finding>, sources: &mut SourceMap) {
-        let source = sources.add(file.path.clone(), file.text.clone());
-        let (root, mut errors) = parse::parse(source, &file.text);
-        errors.extend(unread.cloned());
-        self.dirs.resize(source.0 as usize, PathBuf::new());
-        self.dirs.push(file.dir.clone());
-        let broken_spans = errors.iter().map(|finding| finding.span).collect();
-        let broken = errors.first().cloned();
-        self.findings.extend(errors);
-        self.docs.insert(&file.path, Doc { source, root, broken, broken_spans });
-    }
-}
-
-/// One unit: its layers merged and typed.
+/// One unit: its merged layers typed.
 fn one(
     name: &UnitName,
     main: &UnitFile,
     files: &Effective<'_>,
-    docs: &mut HashMap<&Path, Doc>,
+    docs: &HashMap<&Path, Doc>,
     sources: &SourceMap,
     around: &mut Surroundings<'_>,
 ) -> Option<Typed> {
-    let doc = docs.get_mut(main.path.as_path())?;
-    let source = doc.source;
-    // Each main file belongs to one unit, so its tree can be taken rather than copied.
-    let mut root = std::mem::take(&mut doc.root);
-    let mut broken: Vec<Finding> = doc.broken.iter().cloned().collect();
-    let mut broken_spans = doc.broken_spans.clone();
-    let mut merged = Vec::new();
-    let mut layers = 0;
-    for target in [Target::Kind(name.kind), Target::Unit(name.clone())] {
-        for layer in files.layers(&target) {
-            let Some(doc) = docs.get(layer.path.as_path()) else { continue };
-            merge::lay_over(&mut root, doc.root.clone(), &mut merged);
-            broken.extend(doc.broken.clone());
-            broken_spans.extend(&doc.broken_spans);
-            layers += 1;
-        }
-    }
-    let shipped = main.level == 0 && layers == 0;
-    let mut unit = Typed::new(name.clone(), source, shipped, &root, !broken.is_empty(), around);
-    if !broken.is_empty() {
+    let merged = layers::merged(name, main, files, docs)?;
+    let broken = !merged.broken.is_empty();
+    let mut unit = Typed::new(name.clone(), merged.source, merged.shipped, &merged.root, broken, around);
+    if broken {
         // What stands on a broken line was hardly read as it was meant.
         unit.report.findings.retain(|finding| {
-            !broken_spans.iter().any(|span| {
+            !merged.broken_spans.iter().any(|span| {
                 span.source == finding.span.source
                     && parse::same_line(sources.text(span.source), *span, finding.span)
             })
         });
     }
     // The unit is off because of them; they are told with their file.
-    unit.report.findings.extend(merged);
-    unit.report.findings.extend(broken);
+    unit.report.findings.extend(merged.findings);
+    unit.report.findings.extend(merged.broken);
     Some(unit)
 }
 

@@ -11,6 +11,7 @@ mod decode;
 mod defaults;
 mod graph;
 pub mod kinds;
+mod layers;
 mod layout;
 pub mod load;
 mod merge;

@@ -52,3 +52,21 @@ pub struct Plan {
     /// SHA-256 of the canonical form, 64 hex digits: formatting and comments do not change it.
     pub hash: String,
 }
+
+impl Plan {
+    /// Every unit by its full name, and why it is off if it is. The daemon unit is not among them.
+    #[must_use]
+    pub fn standings(&self) -> Vec<(UnitName, Option<&Off>)> {
+        let mut out = Vec::new();
+        standing::gather(Kind::Connector, &self.connectors, &mut out);
+        standing::gather(Kind::Engine, &self.engines, &mut out);
+        standing::gather(Kind::Env, &self.envs, &mut out);
+        standing::gather(Kind::Route, &self.routes, &mut out);
+        standing::gather(Kind::Runtime, &self.runtimes, &mut out);
+        standing::gather(Kind::Channel, &self.channels, &mut out);
+        standing::gather(Kind::Timer, &self.timers, &mut out);
+        standing::gather(Kind::Secret, &self.secrets, &mut out);
+        standing::gather(Kind::Target, &self.targets, &mut out);
+        out
+    }
+}

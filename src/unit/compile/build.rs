@@ -114,9 +114,16 @@ fn actives<T>(all: &BTreeMap<String, Standing<T>>) -> BTreeMap<String, Arc<T>> {
 
 fn edges(units: &Units, off: &BTreeMap<UnitName, Off>, sources: &SourceMap) -> Vec<Edge> {
     let on = |name: &UnitName| units.contains_key(name) && !off.contains_key(name);
+    let mut edges = references(units, sources);
+    edges.retain(|edge| on(&edge.from) && on(&edge.to));
+    edges
+}
+
+/// Every name that a unit gives, sorted.
+pub(super) fn references(units: &Units, sources: &SourceMap) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::new();
-    for unit in units.values().filter(|unit| on(&unit.name)) {
-        for reference in unit.references.iter().filter(|reference| on(&reference.target)) {
+    for unit in units.values().filter(|unit| !unit.masked) {
+        for reference in &unit.references {
             edges.push(Edge {
                 from: unit.name.clone(),
                 to: reference.target.clone(),

@@ -1,8 +1,9 @@
 //! Whether a unit takes part, and if not, why.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Place;
+use super::{Kind, Place, UnitName};
 
 /// Whether a unit takes part. Off is a variant with a reason and a place, not an `if` at every user.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,4 +55,19 @@ impl OffState {
             Self::Stopped => "stopped",
         }
     }
+}
+
+/// The names of one kind, and who of them is off.
+pub(super) fn gather<'a, T>(
+    kind: Kind,
+    units: &'a BTreeMap<String, Standing<T>>,
+    out: &mut Vec<(UnitName, Option<&'a Off>)>,
+) {
+    out.extend(units.iter().map(|(name, standing)| {
+        let off = match standing {
+            Standing::Active(_) => None,
+            Standing::Off(off) => Some(off),
+        };
+        (UnitName { name: name.clone(), kind }, off)
+    }));
 }

@@ -176,7 +176,11 @@ impl Reloader {
         let sides = (Side::new(&old, inner.files.last_good()), Side::new(&plan, &source.canonical));
         let mut changes = Changes::between(&sides.0, &sides.1, &anew);
         let view = |changes: Changes, generation| ReloadView {
-            outcome: changes.outcome(errors),
+            outcome: match changes.outcome(errors) {
+                // A unit that is held back changed: it counts when it starts.
+                ReloadOutcome::Nothing if generation != previous => ReloadOutcome::Applied,
+                outcome => outcome,
+            },
             dry_run,
             generation,
             previous,
@@ -268,7 +272,7 @@ impl Reloader {
         let view = self.apply(inner, aim, false, begun).await?;
         let Some(running) = &inner.running else { return Ok(view) };
         if order != UnitOrder::Stop
-            && let Some(off) = running.bundle().plan.off(&name)
+            && let Some(off) = running.bundle().plan.why_off(&name)
         {
             return Err(still_off(&name, off));
         }

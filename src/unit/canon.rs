@@ -1,87 +1,178 @@
-//! The canonical form of a plan: what the units mean, without how they are written.
+//! The canonical form of a unit: a whole unit file that says what the unit means, without how it was written. All layers
+//! are merged, defaults filled in, specifiers and relative paths resolved; tables and keys stand in the order of the
+//! schema. Compiling it gives the same unit, and its own canonical form is itself.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use toml_edit::{Array, InlineTable, Value as Toml};
 
+use super::decode::duration;
 use super::graph::Units;
-use super::plan::{Off, UnitName};
+use super::kinds::common;
+use super::layout::Layout;
+use super::load::{Loaded, Role, UnitFile};
+use super::plan::{Off, OffState, UnitName};
+use super::registry::Registry;
+use super::schema::{KeySpec, TableSpec, ValueType};
+use super::typed::Typed;
 use super::value::{Setting, Settings, Value};
 use crate::model::secret_ref::SecretRef;
 use crate::model::text::hex;
 
-/// SHA-256 over all units in the order of their names: of those that are on, every value (defaults filled in); of
-/// those that are off, the state and the reason. Places, comments, layout and file names are no part of it.
-pub(crate) fn hash(units: &Units, off: &BTreeMap<UnitName, Off>) -> String {
-    let mut form = Form(Sha256::new());
-    for (name, unit) in units {
-        form.text("unit", &name.to_string());
-        if let Some(why) = off.get(name) {
-            form.text(why.state.word(), &why.reason);
-            continue;
-        }
-        // `[install]` only says that the unit is on.
-        for (table, settings) in unit.tables().iter().filter(|(table, _)| **table != "install") {
-            form.text("table", table);
-            form.settings(settings);
-        }
-    }
-    hex(&form.0.finalize())
+/// A unit's canonical form.
+#[derive(Clone, Debug)]
+pub(crate) struct Canonical {
+    /// The file's text.
+    pub text: Arc<str>,
+    /// SHA-256 of the text.
+    digest: [u8; 32],
 }
 
-struct Form(Sha256);
-
-impl Form {
-    /// A tag and a text, each with its length in front, so that nothing can run together.
-    fn text(&mut self, tag: &str, text: &str) {
-        self.bytes(tag.as_bytes());
-        self.bytes(text.as_bytes());
+/// Writes a unit out. Paths that are not UTF-8 are the one thing TOML cannot hold; they lose what it cannot say.
+pub(crate) fn write(unit: &Typed, registry: &Registry) -> Canonical {
+    let chosen = Layout::selector(unit.name.kind).and_then(|(table, key)| unit.settings(table).text(key));
+    let layout = Layout::new(unit.name.kind, chosen, registry);
+    let mut text = String::new();
+    let first = layout.tables().filter(|spec| spec.name == "unit");
+    let others = layout.tables().filter(|spec| spec.name != "unit" && spec.name != "install");
+    for spec in first.chain(others) {
+        table(&mut text, spec, unit.settings(spec.name));
     }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.0.update((bytes.len() as u64).to_le_bytes());
-        self.0.update(bytes);
+    if !text.is_empty() {
+        text.push('\n');
     }
+    text.push_str("[install]\nenabled = true\n");
+    if let Some(spec) = common::TABLES.iter().find(|spec| spec.name == "install") {
+        // That it takes part is said; that it is not masked follows.
+        let keys = spec.keys.iter().filter(|key| !matches!(key.name, "enabled" | "masked"));
+        keys.for_each(|key| line(&mut text, key, unit.settings("install")));
+    }
+    let digest = Sha256::digest(text.as_bytes()).into();
+    Canonical { text: text.into(), digest }
+}
 
-    fn settings(&mut self, settings: &Settings) {
-        for (key, value) in &settings.0 {
-            self.text("key", key);
-            self.value(value);
+/// SHA-256 over all units in the order of their names: of those that are on, the canonical form; of those that are off,
+/// the state and the reason. Places, comments, layout and file names are no part of it.
+pub(crate) fn hash(
+    units: &Units,
+    on: &BTreeMap<UnitName, Canonical>,
+    off: &BTreeMap<UnitName, Off>,
+) -> String {
+    let mut sha = Sha256::new();
+    // Each text goes in with its length in front, so that nothing can run together.
+    let mut part = |bytes: &[u8]| {
+        sha.update((bytes.len() as u64).to_le_bytes());
+        sha.update(bytes);
+    };
+    for name in units.keys() {
+        part(name.to_string().as_bytes());
+        if let Some(canonical) = on.get(name) {
+            part(&canonical.digest);
+        } else if let Some(why) = off.get(name) {
+            part(why.state.word().as_bytes());
+            part(why.reason.as_bytes());
         }
     }
+    hex(&sha.finalize())
+}
 
-    fn value(&mut self, value: &Value) {
-        match value {
-            Value::Text(text) => self.text("text", text),
-            Value::Bool(flag) => self.text("bool", if *flag { "true" } else { "false" }),
-            Value::Integer(number) => self.text("integer", &number.to_string()),
-            Value::Duration(span) => self.text("ms", &span.as_millis().to_string()),
-            Value::Size(bytes) => self.text("bytes", &bytes.to_string()),
-            Value::Path(path) => {
-                self.bytes(b"path");
-                self.bytes(path.as_os_str().as_encoded_bytes());
-            }
-            Value::List(items) => {
-                self.text("list", &items.len().to_string());
-                items.iter().for_each(|item| self.text("item", item));
-            }
-            Value::Secret(reference) => self.secret(reference),
-            Value::Map(map) => {
-                self.text("map", &map.len().to_string());
-                for (name, setting) in map {
-                    self.text("name", name);
-                    match setting {
-                        Setting::Text(text) => self.text("text", text),
-                        Setting::Secret(reference) => self.secret(reference),
-                    }
-                }
-            }
+/// Canonical forms as files on one level, to be compiled again. `off` are units that are off: others may name them, so
+/// they stand in for themselves as disabled or masked ones.
+#[must_use]
+pub fn as_files<'a>(
+    canonical: impl IntoIterator<Item = (&'a UnitName, &'a Arc<str>)>,
+    off: impl IntoIterator<Item = (&'a UnitName, OffState)>,
+) -> Loaded {
+    let file = |name: &UnitName, text: Arc<str>| UnitFile {
+        level: 1,
+        path: PathBuf::from("/canonical").join(format!("{name}.toml")),
+        dir: PathBuf::from("/canonical"),
+        role: Role::Main(name.clone()),
+        text,
+    };
+    let on = canonical.into_iter().map(|(name, text)| file(name, Arc::clone(text)));
+    let off = off.into_iter().map(|(name, state)| {
+        let key = if state == OffState::Masked { "masked = true" } else { "enabled = false" };
+        file(name, format!("[install]\n{key}\n").into())
+    });
+    Loaded { files: on.chain(off).collect(), notices: Vec::new() }
+}
+
+fn table(text: &mut String, spec: &TableSpec, settings: &Settings) {
+    if settings.0.is_empty() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let _ = writeln!(text, "[{}]", spec.name);
+    if spec.free {
+        for (name, setting) in settings.map(spec.name).into_iter().flatten() {
+            let value = match setting {
+                Setting::Text(value) => Toml::from(value.as_str()),
+                Setting::Secret(reference) => secret(reference),
+            };
+            let _ = writeln!(text, "{name} = {value}");
         }
     }
+    spec.keys.iter().for_each(|key| line(text, key, settings));
+}
 
-    fn secret(&mut self, reference: &SecretRef) {
-        match reference {
-            SecretRef::Stored(name) => self.text("secret", name),
-            SecretRef::Env(name) => self.text("env", name),
-        }
+fn line(text: &mut String, spec: &KeySpec, settings: &Settings) {
+    if let Some(value) = settings.get(spec.name) {
+        let _ = writeln!(text, "{} = {}", spec.name, toml(spec, value));
     }
+}
+
+/// A value as it is written under its key.
+pub(crate) fn toml(spec: &KeySpec, value: &Value) -> Toml {
+    match value {
+        Value::Text(text) => name(spec, text).into(),
+        Value::Bool(flag) => Toml::from(*flag),
+        Value::Integer(number) => Toml::from(*number),
+        Value::Duration(span) => duration::shown(*span).into(),
+        Value::Size(bytes) => i64::try_from(*bytes).map_or_else(|_| bytes.to_string().into(), Toml::from),
+        // A path takes specifiers, so what is left of them must not be read as one.
+        Value::Path(path) => path.to_string_lossy().replace('%', "%%").into(),
+        Value::List(items) => {
+            Toml::Array(items.iter().map(|item| Toml::from(name(spec, item))).collect::<Array>())
+        }
+        Value::Secret(reference) => secret(reference),
+        Value::Map(map) => Toml::InlineTable(
+            map.iter()
+                .map(|(name, setting)| {
+                    let value = match setting {
+                        Setting::Text(text) => Toml::from(text.as_str()),
+                        Setting::Secret(reference) => secret(reference),
+                    };
+                    (name.as_str(), value)
+                })
+                .collect::<InlineTable>(),
+        ),
+    }
+}
+
+/// A text. A unit's name that ends like its kind (`a.env` of kind `env`) needs the kind behind it, or it would lose its end.
+fn name(spec: &KeySpec, text: &str) -> String {
+    match spec.value {
+        ValueType::Unit(kind) | ValueType::Units(kind)
+            if kind != common::ANY_UNIT
+                && text.strip_suffix(kind).is_some_and(|rest| rest.ends_with('.')) =>
+        {
+            format!("{text}.{kind}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+fn secret(reference: &SecretRef) -> Toml {
+    let (key, name) = match reference {
+        SecretRef::Stored(name) => ("secret", name),
+        SecretRef::Env(name) => ("env", name),
+    };
+    Toml::InlineTable(InlineTable::from_iter([(key, name.as_str())]))
 }

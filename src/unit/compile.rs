@@ -132,13 +132,13 @@ pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compil
 
     let paths = files.mains.iter().map(|(name, file)| (name.clone(), file.path.clone())).collect();
     let references = build::references(&units, &sources);
-    let (plan, daemon_off) = build::plan(&units, off, registry, &sources, paths);
+    let build::Built { plan, canonical, daemon_off } = build::plan(&units, off, registry, &sources, paths);
     for unit in units.into_values() {
         unit.report.secrets.iter().for_each(|span| sources.hide(*span));
         findings.extend(calm(unit));
     }
     let cut = diag::settle(&mut findings, &sources);
-    let (canonical, origins) = (BTreeMap::new(), BTreeMap::new());
+    let origins = BTreeMap::new();
     Compiled { plan, findings, cut, sources, canonical, origins, references, daemon_off }
 }
 

@@ -7,6 +7,7 @@
 mod canon;
 pub mod check;
 pub mod compile;
+pub mod condition;
 mod decode;
 mod defaults;
 mod graph;
@@ -27,6 +28,7 @@ mod typed;
 pub mod value;
 mod words;
 
+pub use canon::as_files;
 pub use check::{CHECKS, explain};
 pub use compile::{CompileEnv, Compiled, compile};
 pub use decode::parse_duration;

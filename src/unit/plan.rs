@@ -5,6 +5,7 @@ mod condition;
 mod edge;
 mod name;
 mod standing;
+pub(super) mod without;
 mod work;
 
 use std::collections::BTreeMap;
@@ -56,7 +57,7 @@ pub struct Plan {
 impl Plan {
     /// Why a unit does not take part; `None` also for one that is not there.
     #[must_use]
-    pub fn off(&self, unit: &UnitName) -> Option<&Off> {
+    pub fn why_off(&self, unit: &UnitName) -> Option<&Off> {
         let name = &unit.name;
         match unit.kind {
             Kind::Daemon => None,
@@ -108,5 +109,10 @@ impl Plan {
         standing::gather(Kind::Secret, &self.secrets, &mut out);
         standing::gather(Kind::Target, &self.targets, &mut out);
         out
+    }
+
+    /// All units that are off. A runtime unit that is off goes by its runtime's word.
+    pub fn off(&self) -> impl Iterator<Item = (UnitName, &Off)> {
+        self.standings().into_iter().filter_map(|(name, off)| Some((name, off?)))
     }
 }

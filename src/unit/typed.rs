@@ -113,6 +113,10 @@ impl Typed {
                 .into_iter()
                 .for_each(|finding| typed.report.push(finding));
             if let Some(platform) = own {
+                if !platform.replies {
+                    let never = Value::Text("never".to_owned());
+                    typed.tables.entry("connector").or_default().0.insert("outbound".to_owned(), never);
+                }
                 let every = Value::Duration(Duration::from_secs(platform.every_default_s));
                 let schedule = typed.tables.entry("schedule").or_default();
                 schedule.0.entry("every".to_owned()).or_insert(every);
@@ -127,11 +131,6 @@ impl Typed {
     /// The values of a table; empty if there is none.
     pub fn settings(&self, table: &str) -> &Settings {
         self.tables.get(table).unwrap_or(&NOTHING)
-    }
-
-    /// All tables with values.
-    pub fn tables(&self) -> &BTreeMap<&'static str, Settings> {
-        &self.tables
     }
 
     /// Where a key stands, if it does.

@@ -1,5 +1,6 @@
 //! Unit files from text to plan: the shared cases, the findings with their places, the purity of the compiler.
 
+mod canonical;
 mod cases;
 mod cli;
 mod layers;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::diag::SourceMap;
-use crate::unit::canon;
+use crate::unit::canon::{self, Canonical};
 use crate::unit::graph::{Units, off::place};
 use crate::unit::kinds::{channel, connector, daemon, engine, env, route, runtime, secret, target, timer};
 use crate::unit::plan::{Edge, Kind, Off, OffState, Plan, Standing, UnitName};
@@ -14,15 +14,30 @@ use crate::unit::registry::Registry;
 use crate::unit::typed::Typed;
 use crate::unit::value::Settings;
 
-/// The plan, and why the daemon unit does not count, if it does not.
+/// What the units come to.
+pub(super) struct Built {
+    /// The plan.
+    pub plan: Plan,
+    /// The canonical form of each unit that is on.
+    pub canonical: BTreeMap<UnitName, Arc<str>>,
+    /// Why the daemon unit does not count, if it does not.
+    pub daemon_off: Option<Off>,
+}
+
+/// Builds the plan.
 pub(super) fn plan(
     units: &Units,
     off: BTreeMap<UnitName, Off>,
     registry: &Registry,
     sources: &SourceMap,
     paths: BTreeMap<UnitName, PathBuf>,
-) -> (Plan, Option<Off>) {
-    let hash = canon::hash(units, &off);
+) -> Built {
+    let canonical: BTreeMap<UnitName, Canonical> = units
+        .iter()
+        .filter(|(name, _)| !off.contains_key(*name))
+        .map(|(name, unit)| (name.clone(), canon::write(unit, registry)))
+        .collect();
+    let hash = canon::hash(units, &canonical, &off);
     let edges = edges(units, &off, sources);
     let parts = Parts { units, off };
 
@@ -67,7 +82,8 @@ pub(super) fn plan(
         edges,
         hash,
     };
-    (plan, daemon_off)
+    let canonical = canonical.into_iter().map(|(name, canonical)| (name, canonical.text)).collect();
+    Built { plan, canonical, daemon_off }
 }
 
 struct Parts<'a> {

@@ -91,7 +91,6 @@ pub(crate) fn build(typed: &Typed, registry: &Registry) -> Option<ConnectorUnit>
         platform: platform.name.to_owned(),
         account: own.text("account").unwrap_or_default().to_owned(),
         outbound: match own.text("outbound") {
-            _ if !platform.replies => OutboundRule::Never,
             Some("auto") => OutboundRule::Auto,
             Some("never") => OutboundRule::Never,
             _ => OutboundRule::Reviewed,

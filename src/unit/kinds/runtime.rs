@@ -20,5 +20,8 @@ const RUNTIME: &[KeySpec] =
 
 /// The unit of the plan, from checked values.
 pub(crate) fn build(typed: &Typed) -> RuntimeUnit {
-    RuntimeUnit { runtime: typed.settings("runtime").text("runtime").unwrap_or_default().to_owned() }
+    RuntimeUnit {
+        name: typed.name.name.clone(),
+        runtime: typed.settings("runtime").text("runtime").unwrap_or_default().to_owned(),
+    }
 }

@@ -27,6 +27,8 @@ pub struct DaemonUnit {
 /// Settings of a runtime.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuntimeUnit {
+    /// The unit's name without the kind.
+    pub name: String,
     /// `sync`, `ingest`, `worker`, `review`, `outbound`, `pending`, `scheduler`, `onboarding`.
     pub runtime: String,
 }

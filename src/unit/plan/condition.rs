@@ -1,5 +1,6 @@
 //! What must hold on this machine for a unit to take part.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use super::{Place, UnitName};
@@ -36,4 +37,38 @@ pub enum ConditionTest {
     Network(bool),
     /// Another unit is on.
     Active(UnitName),
+}
+
+impl ConditionTest {
+    /// The key in `[condition]` and `[assert]`.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::PathExists(_) => "path_exists",
+            Self::CommandExists(_) => "command_exists",
+            Self::SecretExists(_) => "secret_exists",
+            Self::EnvSet(_) => "env_set",
+            Self::Os(_) => "os",
+            Self::Host(_) => "host",
+            Self::Network(_) => "network",
+            Self::Active(_) => "active",
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    /// As it stands in a unit file: `path_exists = "!/etc/x"`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = match &self.test {
+            ConditionTest::PathExists(path) => path.display().to_string(),
+            ConditionTest::CommandExists(name)
+            | ConditionTest::SecretExists(name)
+            | ConditionTest::EnvSet(name)
+            | ConditionTest::Os(name)
+            | ConditionTest::Host(name) => name.clone(),
+            ConditionTest::Network(up) => return write!(f, "network = {}", up != &self.negated),
+            ConditionTest::Active(unit) => unit.to_string(),
+        };
+        write!(f, "{} = \"{}{value}\"", self.test.key(), if self.negated { "!" } else { "" })
+    }
 }

@@ -14,3 +14,4 @@ pub mod run;
 pub mod service_manager;
 pub mod signals;
 pub mod unit_files;
+pub mod watch;

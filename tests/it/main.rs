@@ -34,4 +34,5 @@ mod stop;
 mod submission;
 mod support;
 mod units;
+mod watch;
 mod way;

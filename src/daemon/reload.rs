@@ -126,7 +126,7 @@ impl Reloader {
         }
     }
 
-    async fn from_files(&self, why: Why, dry_run: bool) -> Result<ReloadView, Fault> {
+    async fn look_again(&self, why: Why, dry_run: bool) -> Result<ReloadView, Fault> {
         let begun = self.0.rooms.clock.now();
         let mut inner = self.0.inner.lock().await;
         let mut look = inner.files.look();
@@ -239,7 +239,7 @@ impl Reloader {
 
 impl Manager for Reloader {
     fn reload(&self, why: Why, dry_run: bool) -> BoxFuture<'_, Result<ReloadView, Fault>> {
-        Box::pin(self.from_files(why, dry_run))
+        Box::pin(self.look_again(why, dry_run))
     }
 
     fn order(&self, unit: String, order: UnitOrder) -> BoxFuture<'_, Result<ReloadView, Fault>> {

@@ -99,7 +99,7 @@ pub fn as_files<'a>(
         let key = if state == OffState::Masked { "masked = true" } else { "enabled = false" };
         file(name, format!("[install]\n{key}\n").into())
     });
-    Loaded { files: on.chain(off).collect(), notices: Vec::new() }
+    Loaded { files: on.chain(off).collect(), ..Loaded::default() }
 }
 
 fn table(text: &mut String, spec: &TableSpec, settings: &Settings) {

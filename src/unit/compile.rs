@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::check::{
     bad_name, disabled_incomplete, duplicate_key, ignored_file, literal_secret, syntax_error, unknown_kind,
-    unreadable,
+    unreadable, writable_by_others,
 };
 use super::defaults::Defaults;
 use super::graph::{self, Units};
@@ -119,7 +119,7 @@ pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compil
 
     let mut defaults = Defaults::default();
     let mut units = Units::new();
-    for (name, main) in &files.mains {
+    for (name, main) in files.mains.iter().filter(|(name, _)| !name.is_template()) {
         let mut around = Surroundings { registry, env, dirs: &parsed.dirs, defaults: &mut defaults };
         if let Some(unit) = one(name, main, &files, &parsed.docs, &sources, &mut around) {
             units.insert(name.clone(), unit);
@@ -205,6 +205,9 @@ fn notices(notices: &[Notice], sources: &mut SourceMap) -> (Vec<Finding>, Vec<(U
             Trouble::Ignored(names) => ignored_file::finding(span, names),
             Trouble::UnknownKind(word) => unknown_kind::finding(span, word),
             Trouble::BadName(file) => bad_name::finding(span, file),
+            Trouble::WritableByOthers { who, directory } => {
+                writable_by_others::finding(span, who, *directory)
+            }
             trouble => unreadable::finding(span, trouble),
         };
         if let Some((level, role)) = notice.instead_of.clone() {

@@ -8,7 +8,7 @@ use super::load::{Role, Target, UnitFile};
 use super::merge;
 use super::parse;
 use super::plan::UnitName;
-use super::tree::Table;
+use super::tree::{Data, Entry, Node, Table};
 use crate::diag::{Finding, SourceId, SourceMap, Span};
 
 /// The files that count: of each unit the highest, and of each drop-in's name the highest.
@@ -26,7 +26,7 @@ impl<'a> Effective<'a> {
         for file in files {
             let higher = |held: &&UnitFile| (file.level, &file.path) > (held.level, &held.path);
             match &file.role {
-                Role::Main(name) => {
+                Role::Main(name) | Role::Mask(name) => {
                     if effective.mains.get(name).is_none_or(higher) {
                         effective.mains.insert(name.clone(), file);
                     }
@@ -136,6 +136,9 @@ pub(crate) fn merged(
         broken: doc.broken.iter().cloned().collect(),
         broken_spans: doc.broken_spans.clone(),
     };
+    if let Role::Mask(_) = main.role {
+        merged.root = masked(Span::file(doc.source));
+    }
     for target in [Target::Kind(name.kind), Target::Unit(name.clone())] {
         for layer in files.layers(&target) {
             let Some(doc) = docs.get(layer.path.as_path()) else { continue };
@@ -146,4 +149,11 @@ pub(crate) fn merged(
         }
     }
     Some(merged)
+}
+
+/// What a link to null says.
+fn masked(link: Span) -> Table {
+    let entry = |data| Entry { key: link, node: Node { span: link, data } };
+    let install = Table([("masked".to_owned(), entry(Data::Bool(true)))].into());
+    Table([("install".to_owned(), entry(Data::Table(install)))].into())
 }

@@ -1,10 +1,13 @@
 //! Reads the search path: which files are units, which are drop-ins, which are neither. Nothing here stops at the
 //! first trouble: what cannot be read is noted, the rest is read.
 
+mod file;
+mod links;
 mod name;
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,8 +25,12 @@ pub const BUILT_IN: &str = "<built-in>";
 pub struct Loaded {
     /// Unit files and drop-ins.
     pub files: Vec<UnitFile>,
-    /// What was passed over or could not be read.
+    /// What was passed over, could not be read, or can be written by others.
     pub notices: Vec<Notice>,
+    /// Directories in which a change may change what is read, without links in their paths: each directory of the search
+    /// path and its parent, directories of drop-ins, the directory of each link on the way to one of these or to a file,
+    /// and where these ways end. For what is not there: the nearest directory that is.
+    pub watched: BTreeSet<PathBuf>,
 }
 
 /// One file that was read.
@@ -44,13 +51,16 @@ pub struct UnitFile {
 /// What a file is, by its name and place alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// A whole unit.
+    /// A whole unit, or a template.
     Main(UnitName),
+    /// A link to `/dev/null` under the name of a unit: the unit is masked. It has the rank of a main file.
+    Mask(UnitName),
     /// Overrides some keys.
     DropIn {
         /// Of what.
         target: Target,
-        /// Its own file name: the order among drop-ins, and what a higher level replaces.
+        /// Its own file name: the order among drop-ins, and what a higher level replaces. Empty: the directory as a
+        /// whole, which cannot be read.
         file: String,
     },
 }
@@ -60,7 +70,7 @@ pub enum Role {
 pub enum Target {
     /// All units of a kind: `connector.d/`.
     Kind(Kind),
-    /// One unit: `inbox.connector.d/`.
+    /// One unit, or all instances of a template: `inbox.connector.d/`, `github@.connector.d/`.
     Unit(UnitName),
 }
 
@@ -79,7 +89,13 @@ impl Notice {
     /// It is about a directory rather than about one file.
     #[must_use]
     pub fn is_about_directory(&self) -> bool {
-        matches!(self.trouble, Trouble::Ignored(_) | Trouble::TooMany)
+        matches!(
+            self.trouble,
+            Trouble::Ignored(_)
+                | Trouble::TooMany
+                | Trouble::Directory(_)
+                | Trouble::WritableByOthers { directory: true, .. }
+        )
     }
 }
 
@@ -90,8 +106,12 @@ pub enum Trouble {
     Ignored(Vec<(String, &'static str)>),
     /// The name promises a unit, but it cannot be read; the operating system's words.
     Unreadable(String),
+    /// A directory that cannot be read, or not to its end; the operating system's words.
+    Directory(String),
     /// A link whose target does not exist.
     Dangling,
+    /// Links that lead in a circle.
+    Loop,
     /// A directory, a socket, a device under a unit's name.
     NotAFile(&'static str),
     /// Over `limits::UNIT_FILE_BYTES_MAX`.
@@ -104,6 +124,13 @@ pub enum Trouble {
     BadName(String),
     /// More entries than `limits::UNIT_FILES_MAX`; the rest was not read.
     TooMany,
+    /// It was read, but others than its owner could have written it.
+    WritableByOthers {
+        /// "everybody", "its group".
+        who: &'static str,
+        /// It is a directory.
+        directory: bool,
+    },
 }
 
 /// Reads everything on the path. Directories that do not exist are empty.
@@ -141,6 +168,13 @@ struct Level {
     root: PathBuf,
 }
 
+/// An entry of a directory.
+struct Found {
+    name: String,
+    /// It is a link.
+    link: bool,
+}
+
 /// Relative directories come from the command line; a working directory that is gone leaves them as they are.
 fn absolute(dir: &Path) -> PathBuf {
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
@@ -148,14 +182,43 @@ fn absolute(dir: &Path) -> PathBuf {
 }
 
 impl Loaded {
+    /// Directories that could not be read, or not to their end: what was known of files below them is not gone.
+    pub fn unread_dirs(&self) -> impl Iterator<Item = &Path> {
+        let unread = |notice: &&Notice| matches!(notice.trouble, Trouble::Directory(_) | Trouble::TooMany);
+        self.notices.iter().filter(unread).map(|notice| notice.path.as_path())
+    }
+
+    /// Takes over the files that were read `before` below directories that cannot be read now: a directory that cannot be
+    /// read is not one whose files were deleted.
+    pub fn keep_unread(&mut self, before: &Self) {
+        let unread: Vec<PathBuf> = self.unread_dirs().map(Path::to_owned).collect();
+        let here: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
+        let lost = |file: &&UnitFile| {
+            !here.contains(file.path.as_path()) && unread.iter().any(|dir| file.path.starts_with(dir))
+        };
+        let kept: Vec<UnitFile> = before.files.iter().filter(lost).cloned().collect();
+        self.files.extend(kept);
+    }
+
     fn read_dir(&mut self, level: &Level, dir: &Path) {
-        let Some(names) = self.names(dir) else { return };
+        let real = links::follow(&level.root, &mut self.watched);
+        self.watch(real.as_deref());
+        self.watched.extend(real.as_deref().and_then(Path::parent).map(Path::to_owned));
+        let Some(found) = self.entries(dir, None) else { return };
         let mut ignored = Vec::new();
-        for name in names {
+        for Found { name, link } in found {
             let place = dir.join(&name);
             match name::sort(&name) {
-                Sort::Unit(unit) => self.read_file(level, place, Role::Main(unit)),
-                Sort::DropIns(target) if place.is_dir() => self.read_drop_ins(level, &place, &target),
+                Sort::Unit(unit) => self.read_file(level, place, Role::Main(unit), link),
+                // A link to nowhere: it is told when it is read.
+                Sort::DropIns(target) if place.is_dir() || (link && !place.exists()) => {
+                    let real = match &real {
+                        Some(real) if !link => Some(real.join(&name)),
+                        _ => links::follow(&absolute(&place), &mut self.watched),
+                    };
+                    self.watch(real.as_deref());
+                    self.read_drop_ins(level, &place, &target);
+                }
                 Sort::DropIns(_) => ignored.push((name, "not a directory")),
                 Sort::Ignored(why) => ignored.push((name, why)),
                 other => self.refuse(place, &name, &other),
@@ -167,14 +230,16 @@ impl Loaded {
     }
 
     fn read_drop_ins(&mut self, level: &Level, dir: &Path, target: &Target) {
-        let Some(names) = self.names(dir) else { return };
+        // Without them the unit would be another one than its owner wrote.
+        let whole = Role::DropIn { target: target.clone(), file: String::new() };
+        let Some(found) = self.entries(dir, Some((level.number, whole))) else { return };
         let mut ignored = Vec::new();
-        for name in names {
+        for Found { name, link } in found {
             match name::leftover(&name) {
                 Some(why) => ignored.push((name, why)),
                 None => {
                     let role = Role::DropIn { target: target.clone(), file: name.clone() };
-                    self.read_file(level, dir.join(&name), role);
+                    self.read_file(level, dir.join(&name), role, link);
                 }
             }
         }
@@ -191,11 +256,11 @@ impl Loaded {
             && name::leftover(&name).is_none()
         {
             let level = Level { number, root: dir.parent().unwrap_or(&dir).to_owned() };
-            return self.read_file(&level, path.to_owned(), Role::DropIn { target, file: name });
+            return self.read_file(&level, path.to_owned(), Role::DropIn { target, file: name }, true);
         }
         match name::sort(&name) {
             Sort::Unit(unit) => {
-                self.read_file(&Level { number, root: dir }, path.to_owned(), Role::Main(unit));
+                self.read_file(&Level { number, root: dir }, path.to_owned(), Role::Main(unit), true);
             }
             Sort::Ignored(why) => self.note(path.to_owned(), Trouble::Ignored(vec![(name, why)])),
             Sort::DropIns(_) => self.note(path.to_owned(), Trouble::NotAFile("a directory")),
@@ -203,35 +268,69 @@ impl Loaded {
         }
     }
 
-    /// The sorted names in a directory; `None` if it is not there or cannot be read (which is noted).
-    fn names(&mut self, dir: &Path) -> Option<Vec<String>> {
+    /// What is in a directory, sorted; `None` if it is not there or cannot be read (which is noted).
+    fn entries(&mut self, dir: &Path, instead_of: Option<(usize, Role)>) -> Option<Vec<Found>> {
+        let unread = |why: String| Notice {
+            path: dir.to_owned(),
+            trouble: Trouble::Directory(why),
+            instead_of: instead_of.clone(),
+        };
         let entries = match fs::read_dir(dir) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A link to nowhere is not a directory that was removed.
+                if dir.is_symlink() {
+                    self.notices.push(unread("a link to something that does not exist".to_owned()));
+                }
+                return None;
+            }
             Err(error) => {
-                self.note(dir.to_owned(), Trouble::Unreadable(plain(&error)));
+                self.notices.push(unread(match file::trouble(&error) {
+                    Trouble::Loop => "links that lead in a circle".to_owned(),
+                    _ => file::plain(&error),
+                }));
                 return None;
             }
         };
-        let mut names = Vec::new();
+        if let Some(who) = fs::metadata(dir).ok().as_ref().and_then(file::writers) {
+            self.note(dir.to_owned(), Trouble::WritableByOthers { who, directory: true });
+        }
+        let mut found = Vec::new();
         for entry in entries {
             match entry {
-                Ok(entry) => names.push(entry.file_name().to_string_lossy().into_owned()),
+                Ok(entry) => found.push(Found {
+                    link: entry.file_type().is_ok_and(|kind| kind.is_symlink()),
+                    name: entry.file_name().to_string_lossy().into_owned(),
+                }),
                 // Half a directory must not look like deleted units.
-                Err(error) => self.note(dir.to_owned(), Trouble::Unreadable(plain(&error))),
+                Err(error) => self.notices.push(unread(file::plain(&error))),
             }
-            if names.len() > limits::UNIT_FILES_MAX {
+            if found.len() > limits::UNIT_FILES_MAX {
                 self.note(dir.to_owned(), Trouble::TooMany);
                 break;
             }
         }
-        names.sort();
-        Some(names)
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        Some(found)
     }
 
-    fn read_file(&mut self, level: &Level, path: PathBuf, role: Role) {
-        match read(&path) {
-            Ok(text) => {
+    fn read_file(&mut self, level: &Level, path: PathBuf, role: Role, link: bool) {
+        let end = if link { links::follow(&absolute(&path), &mut self.watched) } else { None };
+        let null = end.as_deref() == Some(Path::new("/dev/null"));
+        if !null {
+            self.watch(end.as_deref().and_then(Path::parent));
+        }
+        let (role, result) = match role {
+            Role::Main(name) if null => (Role::Mask(name), Ok(("".into(), None))),
+            // As with units: nothing instead of the lower file of this name.
+            drop_in if null => (drop_in, Ok(("".into(), None))),
+            role => (role, file::read(&path)),
+        };
+        match result {
+            Ok((text, writers)) => {
+                if let Some(who) = writers {
+                    self.note(path.clone(), Trouble::WritableByOthers { who, directory: false });
+                }
                 let dir = level.root.clone();
                 self.files.push(UnitFile { level: level.number, path, dir, role, text });
             }
@@ -239,6 +338,10 @@ impl Loaded {
                 self.notices.push(Notice { path, trouble, instead_of: Some((level.number, role)) });
             }
         }
+    }
+
+    fn watch(&mut self, dir: Option<&Path>) {
+        self.watched.extend(dir.map(Path::to_owned));
     }
 
     fn refuse(&mut self, path: PathBuf, name: &str, sort: &Sort) {
@@ -253,43 +356,4 @@ impl Loaded {
     fn note(&mut self, path: PathBuf, trouble: Trouble) {
         self.notices.push(Notice { path, trouble, instead_of: None });
     }
-}
-
-fn read(path: &Path) -> Result<Arc<str>, Trouble> {
-    let unreadable = |error: io::Error| Trouble::Unreadable(plain(&error));
-    // Looked at before it is opened: opening a pipe would wait for a writer.
-    let meta = match fs::metadata(path) {
-        Ok(meta) => meta,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Trouble::Dangling),
-        Err(error) => return Err(unreadable(error)),
-    };
-    if meta.is_dir() {
-        return Err(Trouble::NotAFile("a directory"));
-    }
-    if !meta.is_file() {
-        return Err(Trouble::NotAFile("a device, pipe or socket"));
-    }
-    let mut bytes =
-        Vec::with_capacity(usize::try_from(meta.len().min(limits::UNIT_FILE_BYTES_MAX)).unwrap_or(0));
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(limits::UNIT_FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > limits::UNIT_FILE_BYTES_MAX {
-        return Err(Trouble::TooLarge);
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(text.into()),
-        Err(error) => {
-            let valid = error.utf8_error().valid_up_to();
-            let lines = error.as_bytes().iter().take(valid).filter(|byte| **byte == b'\n').count();
-            Err(Trouble::NotText(lines + 1))
-        }
-    }
-}
-
-/// "permission denied", without the number that Rust appends.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }

@@ -1,7 +1,7 @@
 //! The search path: where unit files come from, low to high.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::model::environment::Environment;
 
@@ -16,6 +16,8 @@ pub struct SearchEnv {
     pub runtime_dir: Option<PathBuf>,
     /// `WORKAGENT_UNIT_PATH`.
     pub unit_path: Option<OsString>,
+    /// Where the program is installed: the directory above the `bin` that it lies in.
+    pub prefix: Option<PathBuf>,
 }
 
 impl SearchEnv {
@@ -32,6 +34,7 @@ impl SearchEnv {
                 .get_os("WORKAGENT_UNIT_PATH")
                 .filter(|text| !text.is_empty())
                 .map(OsStr::to_owned),
+            prefix: std::env::current_exe().ok().as_deref().and_then(prefix),
         }
     }
 }
@@ -73,8 +76,19 @@ impl SearchPath {
         path
     }
 
+    /// The same path in a system whose root is `root` (an image, a package being built): every directory below it.
+    #[must_use]
+    pub fn below(mut self, root: &Path) -> Self {
+        for dir in &mut self.dirs {
+            *dir = root.join(dir.strip_prefix("/").unwrap_or(dir));
+        }
+        self
+    }
+
     fn usual(env: &SearchEnv) -> Self {
-        let mut dirs = vec![PathBuf::from("/usr/lib/workagent/units"), PathBuf::from("/etc/workagent/units")];
+        let mut dirs: Vec<PathBuf> =
+            env.prefix.iter().map(|prefix| prefix.join("share/workagent/units")).collect();
+        dirs.extend(["/usr/lib/workagent/units", "/etc/workagent/units"].map(PathBuf::from));
         dirs.extend(Self::user_dir(env));
         dirs.extend(env.runtime_dir.as_ref().map(|dir| dir.join("workagent/units")));
         Self { builtin: true, dirs, files: Vec::new() }
@@ -86,6 +100,12 @@ impl SearchPath {
         let config = env.config_home.clone().or_else(|| env.home.as_ref().map(|home| home.join(".config")));
         config.map(|dir| dir.join("workagent/units"))
     }
+}
+
+/// `/usr/local` of `/usr/local/bin/workagent`.
+fn prefix(executable: &Path) -> Option<PathBuf> {
+    let bin = executable.parent().filter(|dir| dir.file_name() == Some(OsStr::new("bin")))?;
+    bin.parent().map(Path::to_owned)
 }
 
 fn split(text: &OsStr) -> Vec<PathBuf> {
@@ -103,6 +123,7 @@ mod tests {
             config_home: None,
             runtime_dir: Some("/run/user/1".into()),
             unit_path: Some(unit_path.into()).filter(|text: &OsString| !text.is_empty()),
+            prefix: prefix(Path::new("/opt/bin/workagent")),
         };
         let dirs: Vec<PathBuf> = unit_dirs.iter().map(PathBuf::from).collect();
         let path = SearchPath::new(&env, &dirs);
@@ -113,7 +134,7 @@ mod tests {
         assert_eq!(shown.join(" "), expected);
     }
 
-    const USUAL: &str = "builtin /usr/lib/workagent/units /etc/workagent/units \
+    const USUAL: &str = "builtin /opt/share/workagent/units /usr/lib/workagent/units /etc/workagent/units \
                          /home/me/.config/workagent/units /run/user/1/workagent/units";
 
     #[test]
@@ -129,6 +150,18 @@ mod tests {
     #[test]
     fn a_trailing_colon_puts_the_usual_list_below() {
         check("/a:", &[], &format!("{USUAL} /a"));
+    }
+
+    #[test]
+    fn the_prefix_is_known_only_where_the_program_is_installed() {
+        assert_eq!(prefix(Path::new("/usr/local/bin/workagent")), Some("/usr/local".into()));
+        assert_eq!(prefix(Path::new("/src/target/debug/workagent")), None);
+    }
+
+    #[test]
+    fn below_another_root_lie_all_directories() {
+        let path = SearchPath { builtin: true, dirs: vec!["/etc/u".into(), "rel".into()], files: Vec::new() };
+        assert_eq!(path.below(Path::new("/img")).dirs, [PathBuf::from("/img/etc/u"), "/img/rel".into()]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod canonical;
 mod cases;
 mod cli;
 mod layers;
+mod loading;
 mod meaning;
 mod rules;
 mod secrets;
@@ -105,7 +106,7 @@ fn loaded(files: &[(&str, &str)]) -> Loaded {
         let dir = Path::new("/u").join(level.to_string());
         UnitFile { level, path: dir.join(path), dir, role, text: (*text).into() }
     };
-    Loaded { files: files.iter().map(file).collect(), notices: Vec::new() }
+    Loaded { files: files.iter().map(file).collect(), ..Loaded::default() }
 }
 
 /// All findings, one a line, without the directory.

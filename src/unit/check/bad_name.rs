@@ -16,6 +16,7 @@ pub(crate) static CHECK: Check = Check {
 pub(crate) fn finding(span: Span, file: &str) -> Finding {
     Finding::new(&CHECK, span, format!("`{}` is not a name for a unit", words::shown(file)))
         .note("a name has letters, digits, `-`, `_` and `.`, begins with a letter or digit, and has at most 128 of them")
+        .note("`NAME@` is a template, and `NAME@INSTANCE` one of its instances")
 }
 
 /// The finding for a daemon unit under another name than the one there is.

@@ -30,6 +30,7 @@ pub(crate) mod unknown_platform;
 pub(crate) mod unknown_runtime;
 pub(crate) mod unknown_table;
 pub(crate) mod unreadable;
+pub(crate) mod writable_by_others;
 pub(crate) mod wrong_type;
 
 use crate::diag::Check;
@@ -65,6 +66,7 @@ pub static CHECKS: &[&Check] = &[
     &unknown_runtime::CHECK,
     &unknown_table::CHECK,
     &unreadable::CHECK,
+    &writable_by_others::CHECK,
     &wrong_type::CHECK,
 ];
 

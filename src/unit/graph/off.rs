@@ -47,6 +47,9 @@ fn by_itself(unit: &Typed, cycles: &BTreeMap<UnitName, (String, Span)>, sources:
         let key = if state == OffState::Masked { "masked" } else { "enabled" };
         let spans = unit.spans("install", key);
         let reason = match (state, spans) {
+            (OffState::Masked, Some(spans)) if spans.value == Span::file(spans.value.source) => {
+                "a link to /dev/null"
+            }
             (OffState::Masked, _) => "[install] masked = true",
             (_, Some(_)) => "[install] enabled = false",
             (_, None) => "[install] enabled is not set",

@@ -62,11 +62,15 @@ fn target(base: &str) -> Option<Target> {
     is_name(name).then(|| Target::Unit(UnitName { name: name.to_owned(), kind }))
 }
 
-/// Letters, digits, `-`, `_`, `.`; begins with a letter or digit. `@` is kept for instances of templates.
-fn is_name(name: &str) -> bool {
-    name.len() <= 128
-        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+/// Letters, digits, `-`, `_`, `.`; begins with a letter or digit. One `@` makes it a template (`github@`) or an instance
+/// of one, which is named in the same way (`github@work`).
+pub(in crate::unit) fn is_name(name: &str) -> bool {
+    let part = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    };
+    let (prefix, instance) = name.split_once('@').unwrap_or((name, ""));
+    name.len() <= 128 && part(prefix) && (instance.is_empty() || part(instance))
 }
 
 #[cfg(test)]
@@ -94,6 +98,14 @@ mod tests {
     }
 
     #[test]
+    fn templates_and_instances() {
+        check("github@.connector.toml", "unit github@.connector");
+        check("github@work.connector.toml", "unit github@work.connector");
+        check("github@.connector.d", "drop-ins of github@.connector");
+        check("github@work.connector.d", "drop-ins of github@work.connector");
+    }
+
+    #[test]
     fn what_editors_leave() {
         check(".mail.connector.toml.swp", "ignored: hidden");
         check(".#mail.connector.toml", "ignored: hidden");
@@ -109,6 +121,8 @@ mod tests {
         check("mail.conector.toml", "unknown kind `conector`");
         check("mail.toml", "unknown kind ``");
         check("a b.connector.toml", "bad name");
-        check("github@work.connector.toml", "bad name");
+        check("@.connector.toml", "bad name");
+        check("a@b@c.connector.toml", "bad name");
+        check("a@..connector.toml", "bad name");
     }
 }

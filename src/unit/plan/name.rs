@@ -76,6 +76,33 @@ pub struct UnitName {
     pub kind: Kind,
 }
 
+impl UnitName {
+    /// What stands before the `@`; the whole name where there is none: `github`.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.name.split_once('@').map_or(&self.name, |(prefix, _)| prefix)
+    }
+
+    /// What stands behind the `@` of an instance: `work`.
+    #[must_use]
+    pub fn instance(&self) -> Option<&str> {
+        self.name.split_once('@').map(|(_, instance)| instance).filter(|instance| !instance.is_empty())
+    }
+
+    /// It never runs by itself, only its instances do: `github@`.
+    #[must_use]
+    pub fn is_template(&self) -> bool {
+        self.name.ends_with('@')
+    }
+
+    /// The template of an instance: `github@` of `github@work`.
+    #[must_use]
+    pub fn template(&self) -> Option<Self> {
+        self.instance()?;
+        Some(Self { name: format!("{}@", self.prefix()), kind: self.kind })
+    }
+}
+
 impl fmt::Display for UnitName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.name, self.kind.word())
@@ -96,5 +123,20 @@ pub struct Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instances_have_a_template_and_nothing_else_has() {
+        let unit = |name: &str| UnitName { name: name.to_owned(), kind: Kind::Connector };
+        let template = unit("github@work").template();
+        assert_eq!(template, Some(unit("github@")));
+        assert_eq!((unit("github@work").prefix(), unit("github@work").instance()), ("github", Some("work")));
+        assert_eq!((unit("github").prefix(), unit("github").instance()), ("github", None));
+        assert!(unit("github@").is_template() && unit("github@").template().is_none());
     }
 }

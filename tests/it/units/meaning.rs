@@ -111,9 +111,9 @@ proptest! {
         let unit = UNITS[0].1.replace("{ secret = \"mail\" }", &format!("\"{canary}\""));
         let start = unit.floor_char_boundary(at.min(unit.len()));
         let end = unit.ceil_char_boundary((start + cut).min(unit.len()));
-        // A slip within the token itself makes it another word, which no rule can know.
+        // A slip within the token itself, or a letter glued to it, makes it another word, which no rule can know.
         let token = unit.find(canary).unwrap();
-        prop_assume!(end <= token || start >= token + canary.len());
+        prop_assume!(end < token || (end == token && !with.ends_with('x')) || start >= token + canary.len());
         let mut text = unit;
         text.replace_range(start..end, &with);
         let compiled = compile_texts(&[("a.connector.toml", &text)]);

@@ -46,6 +46,10 @@ pub enum ValueType {
     EnvMap,
     /// `"new"`, `"all"` or a duration.
     Backlog,
+    /// Calendar expressions, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
+    Calendars,
+    /// Windows of the week, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
+    Windows,
 }
 
 /// One key of a table.

@@ -227,7 +227,7 @@ impl<'a> About<'a> {
                 Some(Standing::Active(unit)) => Self {
                     description: unit.description.clone(),
                     off: None,
-                    every: Some(unit.schedule.every),
+                    every: unit.schedule.every,
                     kept: None,
                 },
                 other => Self::off(other),

@@ -22,12 +22,22 @@ use super::typed::{Surroundings, Typed};
 use crate::diag::{self, Finding, Severity, SourceId, SourceMap, Span};
 
 /// What values may refer to outside the files. Handed in, never looked up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompileEnv {
     /// `~` and `%h`.
     pub home: Option<PathBuf>,
     /// `%S`: the daemon's state directory.
     pub state_dir: PathBuf,
+    /// `%E`: the daemon's configuration directory.
+    pub config_dir: Option<PathBuf>,
+    /// `%C`: the daemon's cache directory.
+    pub cache_dir: Option<PathBuf>,
+    /// `%t`: the daemon's runtime directory.
+    pub runtime_dir: Option<PathBuf>,
+    /// `%u`: the name of the user.
+    pub user: Option<String>,
+    /// `%H`: the name of this machine.
+    pub host: Option<String>,
 }
 
 /// The last good version of units: canonical text (see [`Compiled::canonical`]) of what ran before.

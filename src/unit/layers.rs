@@ -153,7 +153,7 @@ pub(crate) fn merged(
 
 /// What a link to null says.
 fn masked(link: Span) -> Table {
-    let entry = |data| Entry { key: link, node: Node { span: link, data } };
+    let entry = |data| Entry::new(link, Node { span: link, data });
     let install = Table([("masked".to_owned(), entry(Data::Bool(true)))].into());
     Table([("install".to_owned(), entry(Data::Table(install)))].into())
 }

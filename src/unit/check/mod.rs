@@ -2,6 +2,7 @@
 //! below lists them all; `explain` and the manual are printed from it.
 
 pub(crate) mod bad_name;
+pub(crate) mod bad_specifier;
 pub(crate) mod bad_value;
 pub(crate) mod conflicting_units;
 pub(crate) mod dangling_reference;
@@ -30,6 +31,7 @@ pub(crate) mod unknown_platform;
 pub(crate) mod unknown_runtime;
 pub(crate) mod unknown_table;
 pub(crate) mod unreadable;
+pub(crate) mod without_effect;
 pub(crate) mod writable_by_others;
 pub(crate) mod wrong_type;
 
@@ -38,6 +40,7 @@ use crate::diag::Check;
 /// All rules, by code.
 pub static CHECKS: &[&Check] = &[
     &bad_name::CHECK,
+    &bad_specifier::CHECK,
     &bad_value::CHECK,
     &conflicting_units::CHECK,
     &dangling_reference::CHECK,
@@ -66,6 +69,7 @@ pub static CHECKS: &[&Check] = &[
     &unknown_runtime::CHECK,
     &unknown_table::CHECK,
     &unreadable::CHECK,
+    &without_effect::CHECK,
     &writable_by_others::CHECK,
     &wrong_type::CHECK,
 ];

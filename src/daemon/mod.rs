@@ -9,3 +9,4 @@ pub mod plans;
 pub mod run;
 pub mod service_manager;
 pub mod signals;
+pub mod watch;

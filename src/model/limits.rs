@@ -245,3 +245,21 @@ pub const PLANS_KEPT_MAX: usize = 20;
 
 /// A kept plan: ten thousand units in their whole form, with a place for each key, and as much again.
 pub const PLAN_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Without another event for so long, a save is done: editors take some milliseconds for theirs.
+pub const WATCH_QUIET: Duration = Duration::from_millis(50);
+
+/// Under events without end unit files are looked at anyway.
+pub const WATCH_CAP: Duration = Duration::from_secs(2);
+
+/// Unit files are looked at even if nothing was told: no notification is certain (network file systems, bind mounts).
+pub const WATCH_RESCAN: Duration = Duration::from_secs(60);
+
+/// Between two looks at directories that cannot be watched.
+pub const WATCH_POLL: Duration = Duration::from_secs(2);
+
+/// A broken or empty file of this age may still be in the making.
+pub const WATCH_YOUNG: Duration = Duration::from_secs(1);
+
+/// Directories watched; many systems give a user 8192 for all programs together.
+pub const WATCHES_MAX: usize = 2048;

@@ -16,6 +16,7 @@ pub mod outbound;
 pub mod repeat;
 pub mod retry;
 pub mod run;
+pub mod schedule;
 pub mod secret_ref;
 pub mod text;
 pub mod time;

@@ -13,6 +13,7 @@ use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::cycle::{RuntimeSummary, SyncSummary};
 use crate::model::item::{Backlog, Cursor, PollRequest};
 use crate::model::limits;
+use crate::model::schedule::{OnResume, Phase, Schedule, Seed};
 use crate::model::text;
 use crate::model::time::{Clock, Timestamp};
 use crate::platform::Connector;
@@ -26,6 +27,9 @@ use crate::unit::value::{Setting, Settings, Value};
 /// Refused credentials that did not change are tried again this seldom: far sides lock accounts that hammer.
 const AUTH_RETRY: Duration = Duration::from_secs(3600);
 
+/// A regular poll is left out if less than this part of the interval has gone by since another one.
+const GAP_PART: u32 = 4;
+
 /// The sync loop of one connector.
 pub struct SyncLoop {
     name: String,
@@ -36,6 +40,9 @@ pub struct SyncLoop {
     scrubber: Scrubber,
     clock: Clock,
     generation: i64,
+    seed: Seed,
+    /// Set by the first look at it.
+    phase: Mutex<Option<Phase>>,
     cursor: Mutex<Option<Cursor>>,
     refused: Mutex<Option<Refused>>,
     /// Remarks that were logged, at most [`SAID_LEN_MAX`].
@@ -94,7 +101,10 @@ impl SyncLoop {
         let name = format!("{}.connector", unit.name);
         let (cursor, refused, well) = (Mutex::new(None), Mutex::new(None), AtomicBool::new(true));
         let said = Mutex::default();
+        let (seed, phase) = (Seed::of(&name), Mutex::new(None));
         Self {
+            seed,
+            phase,
             name,
             unit,
             connector,
@@ -112,6 +122,10 @@ impl SyncLoop {
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
         let mut summary = SyncSummary::default();
+        if let Some(next) = self.not_yet() {
+            let record = RuntimeRecord::clean(RuntimeSummary::Sync(summary));
+            return Pass { record, fault: None, next, fresh: false, tried: false };
+        }
         let result = self.pages(&mut summary).await;
         self.well.store(result.is_ok(), Ordering::Relaxed);
         let fresh = summary.new_items + summary.updated_items + summary.quarantined_items > 0;
@@ -123,6 +137,34 @@ impl SyncLoop {
                 Pass { record, fault: Some(fault), next: Next::WhenWoken, fresh, tried }
             }
         }
+    }
+
+    /// The time for which a loop that has just begun has to wait, if it has to.
+    fn not_yet(&self) -> Option<Next> {
+        let now = self.clock.now();
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if phase.is_some() {
+            return None;
+        }
+        *phase = Some(Phase::begin(now));
+        match self.unit.schedule.first(now, self.seed) {
+            Some(first) if first <= now => None,
+            Some(first) => Some(Next::At(first)),
+            None => Some(Next::WhenWoken),
+        }
+    }
+
+    /// The next regular time; `not_before`: the least wait the source asks for.
+    fn regular(&self, not_before: Duration) -> Next {
+        let now = self.clock.now();
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        // After a poll by the way, a regular one that would follow at once is left out.
+        let rest = self.unit.schedule.every.unwrap_or_default() / GAP_PART;
+        let done = phase.unwrap_or(Phase::begin(now)).done(now.plus(rest));
+        *phase = Some(done);
+        let schedule = &self.unit.schedule;
+        let next = schedule.next(done, self.seed).map(|due| due.max(now.plus(not_before)));
+        next.and_then(|due| schedule.opening(due)).map_or(Next::WhenWoken, Next::At)
     }
 
     async fn pages(&self, summary: &mut SyncSummary) -> Result<Next, Ended> {
@@ -197,9 +239,7 @@ impl SyncLoop {
             }
             Point::AfterTidying.pass();
             if !goes_on {
-                // The larger wins: a source that allows more is not asked more often than the unit says.
-                let wait = page.not_before.unwrap_or_default().max(self.unit.schedule.every);
-                return Ok(Next::At(self.clock.now().plus(wait)));
+                return Ok(self.regular(page.not_before.unwrap_or_default()));
             }
         }
         Ok(Next::Now)
@@ -260,6 +300,18 @@ impl Cycle for SyncLoop {
         Box::pin(self.pass())
     }
 
+    fn overslept(&self) -> Next {
+        match self.unit.schedule.on_resume {
+            OnResume::Skip => self.regular(Duration::ZERO),
+            // However many were missed, one poll takes all there is.
+            OnResume::Once | OnResume::Each => Next::At(self.clock.now().plus(Schedule::spread(self.seed))),
+        }
+    }
+
+    fn allowed_from(&self, at: Timestamp) -> Option<Timestamp> {
+        self.unit.schedule.opening(at)
+    }
+
     fn woken(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             if !self.well.load(Ordering::Relaxed) {
@@ -271,7 +323,12 @@ impl Cycle for SyncLoop {
             let Some(changed) = self.connector.changed(cursor.as_ref()) else {
                 return std::future::pending().await;
             };
-            if let Err(error) = changed.await {
+            let ended = changed.await;
+            if !self.unit.schedule.allows(self.clock.now()) {
+                // Out of hours: the next opening looks.
+                return std::future::pending().await;
+            }
+            if let Err(error) = ended {
                 // The schedule goes on as a net; the next pass will say what is wrong.
                 tracing::debug!(unit = self.name, "waiting for changes ended: {}", chain(&error));
                 std::future::pending::<()>().await;

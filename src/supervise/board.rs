@@ -7,6 +7,7 @@ use crate::model::cycle::Activation;
 use crate::model::time::Timestamp;
 
 use super::cycle::Fault;
+use super::jumps::Jumps;
 
 /// State of a unit, in systemd's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,21 +57,31 @@ pub struct UnitStatus<R> {
     pub panics: u32,
 }
 
-/// The board. Cheap to clone; clones are the same board.
+/// The board: states from the drivers, and to the drivers the word that time has jumped. Cheap to clone; clones are
+/// the same board.
 #[derive(Debug)]
 pub struct Board<R> {
     units: Arc<Mutex<BTreeMap<String, UnitStatus<R>>>>,
+    jumps: Jumps,
 }
 
 impl<R> Clone for Board<R> {
     fn clone(&self) -> Self {
-        Self { units: Arc::clone(&self.units) }
+        Self { units: Arc::clone(&self.units), jumps: self.jumps.clone() }
     }
 }
 
 impl<R> Default for Board<R> {
     fn default() -> Self {
-        Self { units: Arc::default() }
+        Self { units: Arc::default(), jumps: Jumps::default() }
+    }
+}
+
+impl<R> Board<R> {
+    /// Where jumps of time are told and heard.
+    #[must_use]
+    pub fn jumps(&self) -> &Jumps {
+        &self.jumps
     }
 }
 

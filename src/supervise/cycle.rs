@@ -16,6 +16,19 @@ pub trait Cycle: Send + Sync + 'static {
     /// Looks at what is due and does it. Does not retry in a loop: the next cycle comes.
     fn activate(&self) -> BoxFuture<'_, Pass<Self::Record>>;
 
+    /// When to run after a due time that was noticed much too late, because the machine slept, the process stood still or
+    /// the clock was set; or that has moved far away, because the clock was set back. At once, unless the cycle knows
+    /// better: what looks at the record only costs nothing, and what goes out must not go out with everybody else.
+    fn overslept(&self) -> Next {
+        Next::Now
+    }
+
+    /// The first moment from `at` on at which it may run; `None`: not any more by itself. Also tries after a fault keep
+    /// to it.
+    fn allowed_from(&self, at: Timestamp) -> Option<Timestamp> {
+        Some(at)
+    }
+
     /// Resolves when there may be something to do before the next due time.
     fn woken(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())

@@ -11,10 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::class::ErrorClass;
 use crate::model::cycle::Activation;
-use crate::model::time::Clock;
+use crate::model::schedule::MISSED_AFTER;
+use crate::model::time::{Clock, Timestamp};
 
 use super::board::{Board, UnitState};
 use super::cycle::{Cycle, Fault, Next, Pass};
+use super::jumps::Weather;
 use super::restart;
 
 /// Wake-ups that come in a burst are taken together: a cycle runs at most once in this span by wake-up alone.
@@ -30,6 +32,7 @@ pub struct Driver<C: Cycle> {
     clock: Clock,
     kick: Arc<Notify>,
     seed: u64,
+    weather: Weather,
 }
 
 impl<C: Cycle> Driver<C> {
@@ -37,7 +40,8 @@ impl<C: Cycle> Driver<C> {
     pub fn new(cycle: Arc<C>, board: Board<C::Record>, clock: Clock) -> Self {
         board.enter(cycle.unit(), UnitState::Activating, None, clock.now());
         let seed = cycle.unit().bytes().fold(7u64, |h, b| h.wrapping_mul(31).wrapping_add(u64::from(b)));
-        Self { cycle, board, clock, kick: Arc::new(Notify::new()), seed }
+        let weather = Weather::of(board.jumps().clone());
+        Self { cycle, board, clock, kick: Arc::new(Notify::new()), seed, weather }
     }
 
     /// Notifying this runs a cycle now.
@@ -47,7 +51,7 @@ impl<C: Cycle> Driver<C> {
     }
 
     /// Runs until `stop`. A pass in flight is finished, never cut.
-    pub async fn run(self, stop: CancellationToken) {
+    pub async fn run(mut self, stop: CancellationToken) {
         let mut why = Activation::Startup;
         loop {
             let next = self.pass(why).await;
@@ -61,32 +65,69 @@ impl<C: Cycle> Driver<C> {
     }
 
     /// Waits for the next reason to run; `None` means stop.
-    async fn wait(&self, next: Next, stop: &CancellationToken) -> Option<Activation> {
-        if stop.is_cancelled() {
-            return None;
-        }
-        let due = async {
-            match next {
-                Next::Now => {}
-                Next::At(at) => tokio::time::sleep(at.since(self.clock.now()).max(TIMER_GAP)).await,
-                Next::WhenWoken => std::future::pending().await,
+    async fn wait(&mut self, mut next: Next, stop: &CancellationToken) -> Option<Activation> {
+        let jumps = self.board.jumps().clone();
+        let cycle = Arc::clone(&self.cycle);
+        // Begun once: a jump of time must not lose what it has heard.
+        let mut woken = cycle.woken();
+        loop {
+            if stop.is_cancelled() {
+                return None;
             }
-        };
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => None,
-            () = self.kick.notified() => Some(Activation::Manual),
-            () = due => Some(Activation::Timer),
-            () = self.cycle.woken() => {
-                tokio::time::sleep(WAKE_GAP).await;
-                Some(Activation::WakeUp)
+            // Before the look at the clock: a jump between the two is heard.
+            let jumped = jumps.next();
+            let begun = self.clock.now();
+            let due = async {
+                match next {
+                    Next::Now => {}
+                    Next::At(at) => tokio::time::sleep(at.since(begun).max(TIMER_GAP)).await,
+                    Next::WhenWoken => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return None,
+                () = self.kick.notified() => return Some(Activation::Manual),
+                () = due => {}
+                () = jumped => {}
+                () = &mut woken => {
+                    tokio::time::sleep(WAKE_GAP).await;
+                    return Some(Activation::WakeUp);
+                }
+            }
+            match self.look_again(next, begun) {
+                Some(later) => next = later,
+                None => return Some(Activation::Timer),
             }
         }
     }
 
+    /// After a wait or a jump of time: when to run, if not now. The wait goes by a clock that stands still while the
+    /// machine sleeps, the due time by one that goes on.
+    fn look_again(&mut self, next: Next, begun: Timestamp) -> Option<Next> {
+        let Next::At(at) = next else { return Some(next).filter(|next| *next == Next::WhenWoken) };
+        let now = self.clock.now();
+        let set_back = begun.since(now) > MISSED_AFTER;
+        if now < at && !set_back {
+            return Some(next);
+        }
+        if now.since(at) <= MISSED_AFTER && !set_back {
+            return None;
+        }
+        self.weather.overslept(now);
+        let next = self.cycle.overslept();
+        tracing::debug!(unit = self.cycle.unit(), due = %at, "a due time was missed: {next:?}");
+        if next == Next::Now {
+            return None;
+        }
+        self.board.update(self.cycle.unit(), |status| status.next_due = due(next, now));
+        Some(next)
+    }
+
     /// One pass, with its entry on the board.
-    async fn pass(&self, why: Activation) -> Next {
-        let unit = self.cycle.unit();
+    async fn pass(&mut self, why: Activation) -> Next {
+        let cycle = Arc::clone(&self.cycle);
+        let unit = cycle.unit();
         let begun = self.clock.now();
         self.board.update(unit, |status| {
             status.running_since = Some(begun);
@@ -96,6 +137,9 @@ impl<C: Cycle> Driver<C> {
         let now = self.clock.now();
         let panicked = outcome.is_err();
         let Done { record, fault, next: wanted, fresh, tried } = outcome.map_or_else(Done::badly, Done::of);
+        if let Some(next) = self.weathered(fault.as_ref(), now) {
+            return next;
+        }
         let failures_before = self.board.get(unit).map_or(0, |status| status.failures);
         let failures = match &fault {
             None => 0,
@@ -104,10 +148,9 @@ impl<C: Cycle> Driver<C> {
         };
         let next = match &fault {
             None => wanted,
-            Some(fault) => match restart::after_fault(fault.class, failures, now, self.seed) {
-                Some(at) => Next::At(at),
-                None => Next::WhenWoken,
-            },
+            Some(fault) => restart::after_fault(fault.class, failures, now, self.seed)
+                .and_then(|at| self.cycle.allowed_from(at))
+                .map_or(Next::WhenWoken, Next::At),
         };
         if tried {
             self.report(fault.as_ref(), failures);
@@ -120,11 +163,7 @@ impl<C: Cycle> Driver<C> {
             if tried {
                 status.last_try = Some(begun);
             }
-            status.next_due = match next {
-                Next::At(at) => Some(at),
-                Next::Now => Some(now),
-                Next::WhenWoken => None,
-            };
+            status.next_due = due(next, now);
             if fresh {
                 status.last_fresh = Some(now);
             }
@@ -133,12 +172,32 @@ impl<C: Cycle> Driver<C> {
             }
             let healthy = fault.as_ref().is_none_or(|fault| restart::is_healthy(fault.class));
             status.enter(if healthy { UnitState::Active } else { UnitState::Failed }, now);
-            if fault.is_none() {
+            if fault.is_none() && tried {
                 status.last_success = Some(now);
             }
             status.fault = fault;
         });
         next
+    }
+
+    /// A network fault right after the machine woke up says nothing about the unit: it stays what it was and is tried
+    /// again soon.
+    fn weathered(&mut self, fault: Option<&Fault>, now: Timestamp) -> Option<Next> {
+        let Some(fault) = fault else {
+            self.weather.cleared();
+            return None;
+        };
+        let ErrorClass::Network { retry_after } = fault.class else { return None };
+        let at = self.weather.retry(now, self.seed)?.max(now.plus(retry_after.unwrap_or_default()));
+        let next = self.cycle.allowed_from(at).map_or(Next::WhenWoken, Next::At);
+        let unit = self.cycle.unit();
+        tracing::debug!(unit, "the network is not back yet: {}", fault.message);
+        self.board.update(unit, |status| {
+            status.running_since = None;
+            status.passes += 1;
+            status.next_due = due(next, now);
+        });
+        Some(next)
     }
 
     /// One line at the first fault, then at each doubling: a unit that fails for days must not fill a disk.
@@ -155,6 +214,14 @@ impl<C: Cycle> Driver<C> {
             }
             Some(_) => {}
         }
+    }
+}
+
+fn due(next: Next, now: Timestamp) -> Option<Timestamp> {
+    match next {
+        Next::At(at) => Some(at),
+        Next::Now => Some(now),
+        Next::WhenWoken => None,
     }
 }
 
@@ -195,7 +262,6 @@ mod tests {
     use futures_util::future::BoxFuture;
 
     use super::*;
-    use crate::model::time::Timestamp;
 
     /// Plays back a list of outcomes, then asks to be left alone.
     struct Scripted {

@@ -6,9 +6,11 @@ pub mod crash;
 pub mod cycle;
 pub mod driver;
 pub mod group;
+pub mod jumps;
 pub mod restart;
 
 pub use board::{Board, UnitState, UnitStatus};
 pub use cycle::{Cycle, Fault, Next, Pass};
 pub use driver::Driver;
 pub use group::{Group, StopReport};
+pub use jumps::Jumps;

@@ -10,7 +10,7 @@ use super::check::{conflicting_units, dangling_reference, reference_to_disabled}
 use super::decode::Reference;
 use super::plan::{EdgeKind, Kind, OffState, UnitName};
 use super::typed::Typed;
-use crate::diag::Finding;
+use crate::diag::{Finding, Span};
 
 /// All units by name.
 pub(crate) type Units = BTreeMap<UnitName, Typed>;
@@ -26,6 +26,7 @@ pub(crate) fn check(units: &mut Units) {
         }
     }
     found.extend(same_runtimes(units));
+    found.extend(same_names(units));
     for (name, finding) in found {
         if let Some(unit) = units.get_mut(&name) {
             unit.report.push(finding);
@@ -75,6 +76,19 @@ fn outcome(units: &Units, unit: &Typed, reference: &Reference) -> Outcome {
     }
     let falls_back = unit.settings("route").list("on").iter().any(|word| word == "config");
     if falls_back { Outcome::NextEngine } else { Outcome::CasesWait }
+}
+
+/// Timers whose name a connector has: cases carry the name alone, and routes and the record go by it.
+fn same_names(units: &Units) -> Vec<(UnitName, Finding)> {
+    let clash = |unit: &Typed| {
+        let other = UnitName { name: unit.name.name.clone(), kind: Kind::Connector };
+        let connector = units.get(&other).filter(|connector| switched_off(connector).is_none())?;
+        let finding =
+            conflicting_units::same_name(Span::file(unit.source), Span::file(connector.source), &other);
+        Some((unit.name.clone(), finding))
+    };
+    let on = units.values().filter(|unit| unit.name.kind == Kind::Timer && switched_off(unit).is_none());
+    on.filter_map(clash).collect()
 }
 
 fn same_runtimes(units: &Units) -> Vec<(UnitName, Finding)> {

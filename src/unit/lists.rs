@@ -30,9 +30,11 @@ pub(crate) fn resolve(
     if operations.is_empty() {
         return Some(entry.node.clone());
     }
-    let mut items = match base.map(|base| base.data) {
-        Some(Data::List(items)) => items,
-        _ => Vec::new(),
+    let mut items = match base {
+        Some(Node { data: Data::List(items), .. }) => items,
+        // Some lists of one may stand without brackets.
+        Some(single) => vec![single],
+        None => Vec::new(),
     };
     let mut sound = true;
     for table in operations.into_iter().rev() {

@@ -14,8 +14,10 @@ use crate::model::limits;
 
 /// Writes the findings into the routes.
 pub(crate) fn check(units: &mut Units, registry: &Registry) {
+    // The cases of a timer carry its name as their connector's.
+    let makes_cases = |name: &&UnitName| matches!(name.kind, Kind::Connector | Kind::Timer);
     let connectors: BTreeSet<&str> =
-        units.keys().filter(|name| name.kind == Kind::Connector).map(|name| name.name.as_str()).collect();
+        units.keys().filter(makes_cases).map(|name| name.name.as_str()).collect();
     let mut found: Vec<(UnitName, Finding)> = Vec::new();
     let mut ordered: Vec<Rule<'_>> = Vec::new();
     for unit in units.values().filter(|unit| unit.name.kind == Kind::Route && switched_off(unit).is_none()) {

@@ -46,6 +46,21 @@ pub enum ValueType {
     EnvMap,
     /// `"new"`, `"all"` or a duration.
     Backlog,
+    /// Calendar expressions, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
+    Calendars,
+    /// Windows of the week, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
+    Windows,
+}
+
+impl ValueType {
+    /// Its values are lists, which layers can add to and take from.
+    #[must_use]
+    pub const fn is_list(&self) -> bool {
+        matches!(
+            self,
+            Self::List | Self::Units(_) | Self::Choices(_) | Self::Calendars | Self::Windows
+        )
+    }
 }
 
 /// One key of a table.

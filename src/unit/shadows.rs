@@ -43,6 +43,10 @@ fn fits(value: &ValueType, data: &Data) -> bool {
         ValueType::List | ValueType::Units(_) | ValueType::Choices(_) => {
             matches!(data, Data::List(_) | Data::Table(_))
         }
+        // One may stand without brackets.
+        ValueType::Calendars | ValueType::Windows => {
+            matches!(data, Data::List(_) | Data::Table(_) | Data::Text(_))
+        }
         ValueType::EnvMap | ValueType::Secret => matches!(data, Data::Table(_)),
         ValueType::Text
         | ValueType::Duration { .. }

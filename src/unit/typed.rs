@@ -12,7 +12,7 @@ use super::check::{
 use super::compile::CompileEnv;
 use super::decode::{At, Reference, decode};
 use super::defaults::Defaults;
-use super::kinds::{self, connector, daemon, engine, runtime};
+use super::kinds::{self, connector, daemon, engine, runtime, schedule, timer};
 use super::layout::Layout;
 use super::lists;
 use super::parse;
@@ -118,6 +118,13 @@ impl Typed {
         if typed.name.kind == Kind::Engine && !broken && !excused.contains(&("engine", "model")) {
             engine::check(&typed, around.registry).into_iter().for_each(|finding| typed.report.push(finding));
         }
+        if matches!(typed.name.kind, Kind::Connector | Kind::Timer) {
+            let mut findings = schedule::check(&typed);
+            if typed.name.kind == Kind::Timer && !broken {
+                findings.extend(timer::check(&typed));
+            }
+            findings.into_iter().for_each(|finding| typed.report.push(finding));
+        }
         if typed.name.kind == Kind::Connector {
             let own = chosen.and_then(|(word, _)| around.registry.platform(word));
             connector::check(&typed, around.registry)
@@ -128,9 +135,11 @@ impl Typed {
                     let never = Value::Text("never".to_owned());
                     typed.tables.entry("connector").or_default().0.insert("outbound".to_owned(), never);
                 }
-                let every = Value::Duration(Duration::from_secs(platform.every_default_s));
                 let schedule = typed.tables.entry("schedule").or_default();
-                schedule.0.entry("every".to_owned()).or_insert(every);
+                if schedule.list("calendar").is_empty() {
+                    let every = Value::Duration(Duration::from_secs(platform.every_default_s));
+                    schedule.0.entry("every".to_owned()).or_insert(every);
+                }
             }
             if !shipped && typed.spans("install", "enabled").is_none() && !broken {
                 typed.report.push(not_enabled::finding(Span::file(source)));
@@ -344,8 +353,7 @@ impl Typed {
         entry: &Entry,
         around: &mut Surroundings<'_>,
     ) {
-        let is_list = matches!(spec.value, ValueType::List | ValueType::Units(_) | ValueType::Choices(_));
-        let node = if is_list {
+        let node = if spec.value.is_list() {
             let default = spec.default.and_then(|text| parse::parse_value(SourceId(u32::MAX), text));
             let path = format!("{table}.{}", spec.name);
             lists::resolve(&path, entry, default, &mut self.report.findings)

@@ -33,4 +33,5 @@ mod stop;
 mod submission;
 mod support;
 mod units;
+mod watch;
 mod way;

@@ -193,11 +193,9 @@ impl<'a> About<'a> {
         let Some((name, kind)) = unit.rsplit_once('.') else { return Self::default() };
         match kind {
             "connector" => match plan.connectors.get(name) {
-                Some(Standing::Active(unit)) => Self {
-                    description: unit.description.clone(),
-                    off: None,
-                    every: Some(unit.schedule.every),
-                },
+                Some(Standing::Active(unit)) => {
+                    Self { description: unit.description.clone(), off: None, every: unit.schedule.every }
+                }
                 other => Self::off(other),
             },
             "engine" => match plan.engines.get(name) {

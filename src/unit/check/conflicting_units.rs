@@ -26,3 +26,11 @@ pub(crate) fn same_runtime(word: &str, span: Span, first: Span, other: &UnitName
         .also(first, "first here")
         .help("keep one of them; a drop-in can change its keys")
 }
+
+/// The finding for a timer that is named like a connector.
+pub(crate) fn same_name(span: Span, connector: Span, other: &UnitName) -> Finding {
+    Finding::new(&CHECK, span, format!("the unit `{other}` has this name too"))
+        .also(connector, "the connector")
+        .note("cases are known by the name of the connector or timer they come from")
+        .help("give the timer another name")
+}

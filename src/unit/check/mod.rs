@@ -14,6 +14,7 @@ pub(crate) mod interval_under_limit;
 pub(crate) mod literal_secret;
 pub(crate) mod missing_key;
 pub(crate) mod never_matching_route;
+pub(crate) mod never_runs;
 pub(crate) mod not_enabled;
 pub(crate) mod orphan_drop_in;
 pub(crate) mod out_of_range;
@@ -52,6 +53,7 @@ pub static CHECKS: &[&Check] = &[
     &literal_secret::CHECK,
     &missing_key::CHECK,
     &never_matching_route::CHECK,
+    &never_runs::CHECK,
     &not_enabled::CHECK,
     &orphan_drop_in::CHECK,
     &out_of_range::CHECK,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{At, Reference, expanded, secret, text};
+use super::{At, Reference, expanded, moments, secret, text};
 use crate::diag::Span;
 use crate::unit::check::{bad_value, wrong_type};
 use crate::unit::kinds::common;
@@ -55,6 +55,7 @@ fn element(
             report.push(bad_value::choice(&at.path(), span, given, words));
             None
         }
+        ValueType::Calendars | ValueType::Windows => moments::decode(at, value, span, given, report),
         ValueType::Units(kind) => unit_name(at, kind, span, given, report, references),
         _ => Some(given.to_owned()),
     }

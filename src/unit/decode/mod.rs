@@ -2,6 +2,7 @@
 
 pub(crate) mod duration;
 mod list;
+mod moments;
 mod path;
 mod secret;
 mod size;
@@ -79,9 +80,14 @@ pub(crate) fn decode(
         }
         (ValueType::Secret, _) => secret::decode(at, spec, node, report).map(Value::Secret),
         (ValueType::EnvMap, Data::Table(table)) => list::env_map(at, table, report).map(Value::Map),
-        (ValueType::List | ValueType::Units(_) | ValueType::Choices(_), Data::List(items)) => {
-            list::decode(at, spec, items, report, references).map(Value::List)
-        }
+        (
+            ValueType::List
+            | ValueType::Units(_)
+            | ValueType::Choices(_)
+            | ValueType::Calendars
+            | ValueType::Windows,
+            Data::List(items),
+        ) => list::decode(at, spec, items, report, references).map(Value::List),
         (
             ValueType::Text
             | ValueType::Duration { .. }
@@ -91,7 +97,9 @@ pub(crate) fn decode(
             | ValueType::Host
             | ValueType::Choice(_)
             | ValueType::Unit(_)
-            | ValueType::Backlog,
+            | ValueType::Backlog
+            | ValueType::Calendars
+            | ValueType::Windows,
             Data::Text(value),
         ) => {
             if !text::is_clean(at, node.span, value, false, report) {
@@ -171,6 +179,9 @@ fn scalar(
         },
         ValueType::Url => text::url(at, span, given, report).map(Value::Text),
         ValueType::Host => text::host(given).map(Value::Text).map_err(|why| bad(report, why)).ok(),
+        ValueType::Calendars | ValueType::Windows => {
+            moments::decode(at, value, span, given, report).map(|text| Value::List(vec![text]))
+        }
         ValueType::Unit(kind) => list::unit_name(at, kind, span, given, report, references).map(Value::Text),
         _ => Some(Value::Text(given.to_owned())),
     }
@@ -213,5 +224,7 @@ pub(crate) fn expected(value: &ValueType) -> String {
         ValueType::Secret => "`{ secret = \"NAME\" }` or `{ env = \"NAME\" }`".to_owned(),
         ValueType::EnvMap => "a table of names and texts".to_owned(),
         ValueType::Backlog => "`\"new\"`, `\"all\"` or an age such as `\"7d\"`".to_owned(),
+        ValueType::Calendars => "a calendar such as `\"Mon..Fri 09:00\"`, or a list of them".to_owned(),
+        ValueType::Windows => "hours such as `\"Mon..Fri 08:00-19:00\"`, or a list of them".to_owned(),
     }
 }

@@ -6,6 +6,7 @@ use crate::diag::Finding;
 use crate::model::item::Backlog;
 use crate::unit::check::{interval_under_limit, outbound_without_replies};
 use crate::unit::decode::duration;
+use crate::unit::kinds::schedule;
 use crate::unit::plan::{ConnectorUnit, OutboundRule, Schedule};
 use crate::unit::registry::{PlatformView, Registry};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -16,7 +17,7 @@ use crate::unit::value::Value;
 pub(crate) const SPEC: KindSpec = KindSpec {
     tables: &[
         TableSpec::new("connector", CONNECTOR, "Which account of which platform, and what may leave."),
-        TableSpec::new("schedule", SCHEDULE, "When it is asked for news."),
+        schedule::CONNECTOR,
     ],
     enabled: false,
     doc: "One configured account of a platform.",
@@ -51,12 +52,6 @@ const CONNECTOR: &[KeySpec] = &[
     .default("\"30s\""),
 ];
 
-const SCHEDULE: &[KeySpec] = &[KeySpec::new(
-    "every",
-    ValueType::Duration { min_s: 1, max_s: 7 * 86_400 },
-    "Time between two polls; each platform has its own default and limit",
-)];
-
 /// Warnings that need the platform; what is used instead is decided in [`build`].
 pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -84,8 +79,6 @@ pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
 pub(crate) fn build(typed: &Typed, registry: &Registry) -> Option<ConnectorUnit> {
     let platform = platform(typed, registry)?;
     let own = typed.settings("connector");
-    let every = typed.settings("schedule").duration("every");
-    let every = every.unwrap_or(Duration::from_secs(platform.every_default_s)).max(least(platform));
     Some(ConnectorUnit {
         name: typed.name.name.clone(),
         description: typed.description(),
@@ -102,9 +95,19 @@ pub(crate) fn build(typed: &Typed, registry: &Registry) -> Option<ConnectorUnit>
             _ => Backlog::New,
         },
         hold: own.duration("hold").unwrap_or_default(),
-        schedule: Schedule { every },
+        schedule: paced(schedule::build(typed.settings(schedule::NAME)), platform),
         settings: typed.settings(platform.name).clone(),
     })
+}
+
+/// With the platform's pace where the unit says nothing, and never faster than the platform allows.
+fn paced(mut schedule: Schedule, platform: &PlatformView) -> Schedule {
+    if schedule.every.is_none() && schedule.calendar.is_empty() {
+        schedule.every = Some(Duration::from_secs(platform.every_default_s));
+    }
+    schedule.every = schedule.every.map(|every| every.max(least(platform)));
+    schedule.gap_min = least(platform);
+    schedule
 }
 
 fn platform<'a>(typed: &Typed, registry: &'a Registry) -> Option<&'a PlatformView> {

@@ -8,6 +8,7 @@ pub(crate) mod engine;
 pub(crate) mod env;
 pub(crate) mod route;
 pub(crate) mod runtime;
+pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod target;
 pub(crate) mod timer;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Schedule, UnitName};
+use super::UnitName;
+use crate::model::schedule::Schedule;
 
 /// Limits of the daemon.
 #[derive(Clone, Debug, PartialEq)]

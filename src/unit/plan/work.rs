@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::item::Backlog;
+use crate::model::schedule::Schedule;
 use crate::unit::value::{Setting, Settings};
 
 /// What may leave without a person.
@@ -16,13 +17,6 @@ pub enum OutboundRule {
     Reviewed,
     /// Drafts are approved by rule.
     Auto,
-}
-
-/// When a connector is polled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Schedule {
-    /// Between two polls.
-    pub every: Duration,
 }
 
 /// A checked connector.

@@ -38,6 +38,9 @@ fn it_is_a_whole_file_with_every_value() {
 
     [schedule]
     every = "15m"
+    at_start = true
+    jitter = "0s"
+    on_resume = "once"
 
     [imap]
     host = "mail.example.org"
@@ -57,6 +60,9 @@ fn it_is_a_whole_file_with_every_value() {
 
     [schedule]
     every = "15m"
+    at_start = true
+    jitter = "0s"
+    on_resume = "once"
 
     [feed]
     url = "https://a/"

@@ -8,7 +8,9 @@ const BASE: &str = "[connector]\nplatform = \"feed\"\n[feed]\nurl = \"https://a/
 fn check(files: &[(&str, &str)], expected: &str) {
     let compiled = compile_texts(files);
     let shown = match compiled.plan.connectors.get("a").unwrap() {
-        Standing::Active(unit) => format!("{} {:?}", unit.settings.text("url").unwrap(), unit.schedule.every),
+        Standing::Active(unit) => {
+            format!("{} {:?}", unit.settings.text("url").unwrap(), unit.schedule.every.unwrap())
+        }
         Standing::Off(off) => format!("{}: {}", off.state.word(), off.reason),
     };
     let found = short(&compiled, Path::new("/u"));
@@ -147,7 +149,7 @@ fn the_loader_finds_drop_ins_of_all_levels_on_disk() {
     let path = SearchPath { builtin: false, dirs: vec![low, high], files: Vec::new() };
     let compiled = compile(&load(&path, &[]), &registry(), &env());
     let Standing::Active(unit) = &compiled.plan.connectors["a"] else { panic!("{compiled:?}") };
-    assert_eq!(unit.schedule.every.as_secs(), 7200);
+    assert_eq!(unit.schedule.every.unwrap().as_secs(), 7200);
     insta::assert_snapshot!(short(&compiled, temp.path()), @"high/a.connector.d: info[ignored-file]: ignored 1 name that is no unit file");
 }
 

@@ -135,7 +135,7 @@ fn s07_a_retargeted_link_is_another_text_and_two_names_may_lead_to_one_file() {
         let compiled = compile(&scene.load(), &registry(), &env());
         let all: Vec<_> = compiled.plan.connectors.values().collect();
         let [Standing::Active(mail), Standing::Active(post)] = all[..] else { panic!("{compiled:?}") };
-        (mail.schedule.every.as_secs(), post.schedule.every.as_secs(), compiled.plan.hash)
+        (mail.schedule.every.unwrap().as_secs(), post.schedule.every.unwrap().as_secs(), compiled.plan.hash)
     };
     let (first, second, third) =
         (every("store/aaa/mail.toml"), every("store/bbb/mail.toml"), every("store/ccc/mail.toml"));

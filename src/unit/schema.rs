@@ -56,10 +56,7 @@ impl ValueType {
     /// Its values are lists, which layers can add to and take from.
     #[must_use]
     pub const fn is_list(&self) -> bool {
-        matches!(
-            self,
-            Self::List | Self::Units(_) | Self::Choices(_) | Self::Calendars | Self::Windows
-        )
+        matches!(self, Self::List | Self::Units(_) | Self::Choices(_) | Self::Calendars | Self::Windows)
     }
 }
 

@@ -3,9 +3,12 @@
 mod canonical;
 mod cases;
 mod cli;
+mod instances;
 mod layers;
 mod loading;
 mod meaning;
+mod operations;
+mod origins;
 mod rules;
 mod secrets;
 mod shipped;

@@ -1,20 +1,24 @@
 //! One merged unit → typed values, by the table of its kind. Everything that can be said of a unit without looking at
 //! the others is said here.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::canon::{self, Canonical};
 use super::check::{
-    bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key, unknown_platform,
-    unknown_runtime, unknown_table, wrong_type,
+    bad_name, bad_value, contradictory_enablement, missing_key, not_enabled, unknown_engine, unknown_key,
+    unknown_platform, unknown_runtime, unknown_table, wrong_type,
 };
-use super::compile::CompileEnv;
+use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};
 use super::defaults::Defaults;
 use super::kinds::{self, connector, daemon, engine, runtime, schedule, timer};
 use super::layout::Layout;
 use super::lists;
+use super::origins;
 use super::parse;
 use super::plan::{Kind, UnitName};
 use super::registry::Registry;
@@ -49,7 +53,19 @@ pub(crate) struct Typed {
     unset: BTreeMap<(&'static str, &'static str), KeySpans>,
     free: BTreeMap<String, KeySpans>,
     headers: BTreeMap<&'static str, Span>,
+    made: Made,
 }
+
+/// What was made of a unit, kept with it.
+#[derive(Debug, Default)]
+struct Made {
+    origins: OnceLock<Arc<[KeyOrigin]>>,
+    canonical: OnceLock<Canonical>,
+    part: Mutex<Option<Part>>,
+}
+
+/// A unit of the plan, of whatever kind.
+type Part = Arc<dyn Any + Send + Sync>;
 
 /// Where a key stands.
 #[derive(Clone, Debug)]
@@ -68,8 +84,8 @@ pub(crate) struct Surroundings<'a> {
     pub registry: &'a Registry,
     /// Home and state directory.
     pub env: &'a CompileEnv,
-    /// For each file, where its relative paths begin.
-    pub dirs: &'a [PathBuf],
+    /// For each file of the unit, where its relative paths begin.
+    pub dirs: Vec<(SourceId, &'a Path)>,
     /// Decoded defaults.
     pub defaults: &'a mut Defaults,
 }
@@ -96,11 +112,13 @@ impl Typed {
             unset: BTreeMap::new(),
             free: BTreeMap::new(),
             headers: BTreeMap::new(),
+            made: Made::default(),
             name,
         };
         // Instances complete a template, so nothing is missing in it by itself.
         let broken = broken || typed.name.is_template();
         typed.note_spans(root);
+        typed.contradiction(&around.dirs);
         if typed.masked {
             return typed;
         }
@@ -176,6 +194,45 @@ impl Typed {
     /// `[unit] description`.
     pub fn description(&self) -> String {
         self.settings("unit").text("description").unwrap_or_default().to_owned()
+    }
+
+    /// The unit's canonical form; only for a unit without errors.
+    pub fn canonical(&self, registry: &Registry) -> &Canonical {
+        self.made.canonical.get_or_init(|| canon::write(self, registry))
+    }
+
+    /// Where each of its keys comes from.
+    pub fn origins(&self, registry: &Registry) -> Arc<[KeyOrigin]> {
+        Arc::clone(self.made.origins.get_or_init(|| origins::of(self, registry)))
+    }
+
+    /// What the plan has of the unit: made once, and again when `still` says that it is not right any more.
+    pub fn part<T: Send + Sync + 'static>(
+        &self,
+        still: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> Option<T>,
+    ) -> Option<Arc<T>> {
+        let mut held = self.made.part.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = held.as_ref().and_then(|part| Arc::clone(part).downcast::<T>().ok());
+        if let Some(part) = known.filter(|part| still(part)) {
+            return Some(part);
+        }
+        let part = Arc::new(make()?);
+        *held = Some(Arc::clone(&part) as Part);
+        Some(part)
+    }
+
+    /// Enabled in a layer above the one that masks it. `dirs` has the layers, lower first.
+    fn contradiction(&mut self, dirs: &[(SourceId, &Path)]) {
+        let place = |key| self.spans("install", key).map(|spans| spans.value);
+        if let (true, true, Some(enabled), Some(masked)) =
+            (self.masked, self.enabled, place("enabled"), place("masked"))
+        {
+            let layer = |span: Span| dirs.iter().position(|(source, _)| *source == span.source);
+            if layer(enabled) > layer(masked) {
+                self.report.push(contradictory_enablement::finding(enabled, masked));
+            }
+        }
     }
 
     fn note_spans(&mut self, root: &Table) {
@@ -380,7 +437,8 @@ impl Typed {
     }
 
     fn key(&mut self, table: &'static str, spec: &KeySpec, node: &Node, around: &mut Surroundings<'_>) {
-        let dir = around.dirs.get(node.span.source.0 as usize).map(PathBuf::as_path).unwrap_or("".as_ref());
+        let dir = around.dirs.iter().find(|(source, _)| *source == node.span.source);
+        let dir = dir.map_or(Path::new(""), |(_, dir)| dir);
         let at = At { unit: &self.name, table, key: spec.name, dir, env: around.env };
         if let Some(value) = decode(at, spec, node, &mut self.report, &mut self.references) {
             let empty = match &value {

@@ -24,7 +24,7 @@ pub fn too_young(compiled: &Compiled, now: Timestamp) -> Option<Duration> {
         .iter()
         .filter(|finding| finding.severity == Severity::Error && finding.check.code == SYNTAX_ERROR)
         .map(|finding| compiled.sources.path(finding.span.source));
-    let empty = compiled.sources.all().iter().filter(|source| source.text.trim().is_empty());
+    let empty = compiled.sources.all().filter(|source| source.text.trim().is_empty());
     let suspects = broken.chain(empty.map(|source| source.path.as_path()));
     suspects.filter(|path| !path.starts_with(BUILT_IN)).filter_map(|path| rest(path, now)).max()
 }
@@ -57,7 +57,7 @@ mod tests {
         fs::File::options().append(true).open(&path).unwrap().set_modified(written).unwrap();
         let search = SearchPath { builtin: true, dirs: vec![dir.path().to_owned()], files: Vec::new() };
         let registry = CATALOG.registry();
-        let env = CompileEnv { home: None, state_dir: "/state".into() };
+        let env = CompileEnv { home: None, state_dir: "/state".into(), ..CompileEnv::default() };
         let compiled = compile(&load(&search, registry.shipped), &registry, &env);
         let now = Timestamp(1_796_025_600_000 + age_ms);
         assert_eq!(too_young(&compiled, now), expected_ms.map(Duration::from_millis), "{text:?} {age_ms}");

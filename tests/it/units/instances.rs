@@ -96,7 +96,8 @@ fn an_instance_names_its_own_instances() {
         "a@x.env on\nb@x.env on",
     );
     // Each names a longer one, as long as names may be so long.
-    let compiled = compile_texts(&[("a@.env.toml", "[unit]\nwants = [\"a@%ix.env\"]\n"), ("a@x.env.d/y.toml", "")]);
+    let compiled =
+        compile_texts(&[("a@.env.toml", "[unit]\nwants = [\"a@%ix.env\"]\n"), ("a@x.env.d/y.toml", "")]);
     assert_eq!(compiled.plan.envs.len(), 126);
 }
 
@@ -116,7 +117,10 @@ fn an_instance_of_nothing_is_told_with_what_was_meant() {
     ]);
     assert_eq!(compiled.findings[0].suggestion.as_ref().unwrap().text, "did you mean `codex@fast`?");
     check(
-        &[("codex@.engine.toml", "[engine]\nengine = \"template\"\n"), ("r.route.toml", "[route]\nengines = [\"codex@\"]\n")],
+        &[
+            ("codex@.engine.toml", "[engine]\nengine = \"template\"\n"),
+            ("r.route.toml", "[route]\nengines = [\"codex@\"]\n"),
+        ],
         "1/r.route.toml:2:12: error[dangling-reference]: `codex@.engine` is a template, and only its instances run\n\n\
          r.route dependency: `codex@.engine` is a template, and only its instances run",
     );
@@ -156,7 +160,9 @@ fn what_an_instance_lacks_is_told_once() {
 #[test]
 fn specifiers_mean_something_or_are_told() {
     let feed = |description: &str, url: &str| {
-        format!("[unit]\ndescription = \"{description}\"\n[connector]\nplatform = \"feed\"\n[feed]\nurl = \"{url}\"\n{ON}")
+        format!(
+            "[unit]\ndescription = \"{description}\"\n[connector]\nplatform = \"feed\"\n[feed]\nurl = \"{url}\"\n{ON}"
+        )
     };
     check(
         &[("a.connector.toml", &feed("of %i", "https://x/"))],

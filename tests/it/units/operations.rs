@@ -59,7 +59,8 @@ fn removing_what_is_not_there_is_told() {
 
 #[test]
 fn other_operations_and_other_values_are_errors() {
-    let wrong = "error[bad-value]: `match.labels`: takes a list, or `{ append = […], prepend = […], remove = […] }`";
+    let wrong =
+        "error[bad-value]: `match.labels`: takes a list, or `{ append = […], prepend = […], remove = […] }`";
     check(&[&labels("{ add = [\"x\"] }")], &format!("r.route.d/0.toml:2:12: {wrong}\nbad-setting"));
     check(&[&labels("{ append = \"x\" }")], &format!("r.route.d/0.toml:2:21: {wrong}\nbad-setting"));
     check(&[&labels("{}")], &format!("r.route.d/0.toml:2:10: {wrong}\nbad-setting"));

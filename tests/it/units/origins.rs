@@ -56,14 +56,16 @@ fn every_key_of_every_shipped_unit_under_three_layers_has_its_place() {
     let mut all = load(&SearchPath { builtin: true, dirs: Vec::new(), files: Vec::new() }, registry.shipped);
     let units: Vec<String> =
         registry.shipped.iter().map(|unit| unit.file.strip_suffix(".toml").unwrap().to_owned()).collect();
-    let layer = |text: &str| format!("# {text}\n\n[unit]\ndescription = \"{text}\"\ndocumentation = [\"{text}\"]\n");
+    let layer =
+        |text: &str| format!("# {text}\n\n[unit]\ndescription = \"{text}\"\ndocumentation = [\"{text}\"]\n");
     let mut drop_ins = Vec::new();
     for unit in &units {
         for level in 1..=3 {
             drop_ins.push((format!("{level}:{unit}.d/{level}.toml"), layer(&format!("layer {level}"))));
         }
     }
-    let drop_ins: Vec<(&str, &str)> = drop_ins.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let drop_ins: Vec<(&str, &str)> =
+        drop_ins.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     all.files.extend(loaded(&drop_ins).files);
     let compiled = compile(&all, &registry, &env());
     for unit in &units {
@@ -71,7 +73,10 @@ fn every_key_of_every_shipped_unit_under_three_layers_has_its_place() {
         let find = |key: &str| origins.iter().find(|origin| origin.key == key).unwrap();
         let description = find("description");
         assert_eq!((description.value.as_str(), description.shadows.len()), ("\"layer 3\"", 3), "{unit}");
-        assert_eq!((find("documentation").value.as_str(), find("documentation").shadows.len()), ("[\"layer 3\"]", 2));
+        assert_eq!(
+            (find("documentation").value.as_str(), find("documentation").shadows.len()),
+            ("[\"layer 3\"]", 2)
+        );
         for origin in origins.iter() {
             let places = origin.span.iter().chain(&origin.shadows);
             for span in places {
@@ -83,7 +88,11 @@ fn every_key_of_every_shipped_unit_under_three_layers_has_its_place() {
                 let text = compiled.sources.text(span.source);
                 let written = text.lines().nth(line as usize - 1).unwrap();
                 let wanted = format!("{} = ", origin.key);
-                assert!(written.contains(&wanted), "{}:{line}:{column} `{written}` is not {wanted}", path.display());
+                assert!(
+                    written.contains(&wanted),
+                    "{}:{line}:{column} `{written}` is not {wanted}",
+                    path.display()
+                );
             }
             assert!(!origin.value.is_empty() && !origin.value.contains('\n'), "{unit} {origin:?}");
         }
@@ -91,9 +100,11 @@ fn every_key_of_every_shipped_unit_under_three_layers_has_its_place() {
         let shipped = registry.shipped.iter().find(|file| file.file == format!("{unit}.toml")).unwrap();
         let own = shipped.text.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
         let told = origins.iter().filter(|origin| {
-            origin.span.iter().chain(&origin.shadows).any(|span| {
-                compiled.sources.path(span.source).starts_with(workagent::unit::BUILT_IN)
-            })
+            origin
+                .span
+                .iter()
+                .chain(&origin.shadows)
+                .any(|span| compiled.sources.path(span.source).starts_with(workagent::unit::BUILT_IN))
         });
         assert_eq!(told.count(), own, "{unit}");
     }

@@ -19,6 +19,7 @@ use crate::model::limits;
 use crate::model::time::Timestamp;
 use file::Reader;
 use name::Sort;
+pub(super) use name::is_name;
 
 /// Stands for a directory in the places of the unit files in the binary.
 pub const BUILT_IN: &str = "<built-in>";

@@ -9,18 +9,22 @@ use std::time::Duration;
 
 use super::canon::{self, Canonical};
 use super::check::{
-    bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key, unknown_platform,
-    unknown_runtime, unknown_table, wrong_type,
+    bad_name, bad_value, contradictory_enablement, missing_key, not_enabled, unknown_engine, unknown_key,
+    unknown_platform, unknown_runtime, unknown_table, wrong_type,
 };
-use super::compile::CompileEnv;
+use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};
 use super::defaults::Defaults;
 use super::kinds::{self, connector, daemon, engine, runtime, schedule, timer};
 use super::layout::Layout;
+use super::lists;
+use super::origins;
+use super::parse;
 use super::plan::{Kind, UnitName};
 use super::registry::Registry;
 use super::report::Report;
 use super::schema::{KeySpec, TableSpec, ValueType};
+use super::shadows;
 use super::tree::{Data, Entry, Node, Table};
 use super::value::{Settings, Value};
 use crate::diag::{SourceId, Span};
@@ -46,6 +50,8 @@ pub(crate) struct Typed {
     pub enabled: bool,
     tables: BTreeMap<&'static str, Settings>,
     spans: BTreeMap<&'static str, BTreeMap<&'static str, KeySpans>>,
+    unset: BTreeMap<(&'static str, &'static str), KeySpans>,
+    free: BTreeMap<String, KeySpans>,
     headers: BTreeMap<&'static str, Span>,
     made: Made,
 }
@@ -53,6 +59,7 @@ pub(crate) struct Typed {
 /// What was made of a unit, kept with it.
 #[derive(Debug, Default)]
 struct Made {
+    origins: OnceLock<Arc<[KeyOrigin]>>,
     canonical: OnceLock<Canonical>,
     part: Mutex<Option<Part>>,
 }
@@ -67,6 +74,8 @@ pub(crate) struct KeySpans {
     pub value: Span,
     /// The elements, if it is a list.
     pub items: Vec<Span>,
+    /// What lower layers say, the nearest first.
+    pub shadows: Vec<Span>,
 }
 
 /// What typing needs besides the unit.
@@ -100,11 +109,16 @@ impl Typed {
             enabled: flag(root, "enabled").unwrap_or(broken || kinds::spec(name.kind).enabled),
             tables: BTreeMap::new(),
             spans: BTreeMap::new(),
+            unset: BTreeMap::new(),
+            free: BTreeMap::new(),
             headers: BTreeMap::new(),
             made: Made::default(),
             name,
         };
+        // Instances complete a template, so nothing is missing in it by itself.
+        let broken = broken || typed.name.is_template();
         typed.note_spans(root);
+        typed.contradiction(&around.dirs);
         if typed.masked {
             return typed;
         }
@@ -162,6 +176,16 @@ impl Typed {
         self.spans.get(table)?.get(key)
     }
 
+    /// Where a key of the table that takes any name stands.
+    pub fn free_spans(&self, key: &str) -> Option<&KeySpans> {
+        self.free.get(key)
+    }
+
+    /// Where a key was taken back to its default, and what lower layers say of it.
+    pub fn unset(&self, table: &'static str, key: &'static str) -> Option<&KeySpans> {
+        self.unset.get(&(table, key))
+    }
+
     /// The header of a table, if it stands in the file.
     pub fn header(&self, table: &str) -> Option<Span> {
         self.headers.get(table).copied()
@@ -175,6 +199,11 @@ impl Typed {
     /// The unit's canonical form; only for a unit without errors.
     pub fn canonical(&self, registry: &Registry) -> &Canonical {
         self.made.canonical.get_or_init(|| canon::write(self, registry))
+    }
+
+    /// Where each of its keys comes from.
+    pub fn origins(&self, registry: &Registry) -> Arc<[KeyOrigin]> {
+        Arc::clone(self.made.origins.get_or_init(|| origins::of(self, registry)))
     }
 
     /// What the plan has of the unit: made once, and again when `still` says that it is not right any more.
@@ -193,11 +222,25 @@ impl Typed {
         Some(part)
     }
 
+    /// Enabled in a layer above the one that masks it. `dirs` has the layers, lower first.
+    fn contradiction(&mut self, dirs: &[(SourceId, &Path)]) {
+        let place = |key| self.spans("install", key).map(|spans| spans.value);
+        if let (true, true, Some(enabled), Some(masked)) =
+            (self.masked, self.enabled, place("enabled"), place("masked"))
+        {
+            let layer = |span: Span| dirs.iter().position(|(source, _)| *source == span.source);
+            if layer(enabled) > layer(masked) {
+                self.report.push(contradictory_enablement::finding(enabled, masked));
+            }
+        }
+    }
+
     fn note_spans(&mut self, root: &Table) {
         // `[install]` is read before anything else is known, so its places are noted before too.
         for key in ["enabled", "masked"] {
-            if let Some(entry) = root.table("install").and_then(|table| table.get(key)) {
-                self.spans.entry("install").or_default().insert(key, KeySpans::of(entry));
+            let entry = root.table("install").and_then(|table| table.get(key));
+            if let Some(entry) = entry.filter(|entry| !entry.is_unset()) {
+                self.spans.entry("install").or_default().insert(key, KeySpans::of(entry, &entry.node));
             }
         }
     }
@@ -270,7 +313,14 @@ impl Typed {
                 self.report.hide(entry.node.span);
             }
         }
-        self.report.push(unknown_key::finding(table, key, entry.key, &guess, layout));
+        let mut finding = unknown_key::finding(table, key, entry.key, &guess, layout);
+        if let Some(patch) = finding.suggestion.as_mut().and_then(|suggestion| suggestion.patch.as_mut())
+            && entry.is_unset()
+        {
+            // It stands in the list `unset`, with its table and in quotes.
+            patch.replacement = format!("\"{table}.{}\"", patch.replacement);
+        }
+        self.report.push(finding);
     }
 
     fn table(
@@ -290,6 +340,13 @@ impl Typed {
         if spec.free {
             if let Some(entry) = entry.filter(|_| keys.is_some()) {
                 let whole = KeySpec::new(spec.name, ValueType::EnvMap, spec.doc);
+                for (name, entry) in keys.iter().flat_map(|table| &table.0) {
+                    let path = format!("{}.{name}", spec.name);
+                    self.report.findings.extend(shadows::idle_unset(&path, entry));
+                    if !entry.is_unset() {
+                        self.free.insert(name.clone(), KeySpans::of(entry, &entry.node));
+                    }
+                }
                 self.key(spec.name, &whole, &entry.node, around);
             }
             return;
@@ -300,18 +357,70 @@ impl Typed {
             }
         }
         for key in spec.keys {
-            match keys.and_then(|table| table.get(key.name)) {
-                Some(entry) => {
-                    let spans = KeySpans::of(entry);
-                    self.spans.entry(spec.name).or_default().insert(key.name, spans);
-                    self.key(spec.name, key, &entry.node, around);
-                }
+            let entry = keys.and_then(|table| table.get(key.name));
+            if let Some(entry) = entry.filter(|entry| entry.is_unset()) {
+                self.unset.insert((spec.name, key.name), KeySpans::of(entry, &entry.node));
+            }
+            if let Some(entry) = entry
+                && !self.shadows(spec.name, key, entry, around)
+            {
+                continue;
+            }
+            match entry.filter(|entry| !entry.is_unset()) {
+                Some(entry) => self.entry(spec.name, key, entry, around),
                 None if key.required && !broken && !excused.contains(&(spec.name, key.name)) => {
                     let (span, why) = self.who_needs(spec, layout);
                     self.report.push(missing_key::finding(spec.name, key, span, &why));
                 }
                 None => self.default(spec.name, key, around),
             }
+        }
+    }
+
+    /// Looks at what lower layers say of a key; `false` if nobody can tell what they mean together.
+    fn shadows(
+        &mut self,
+        table: &'static str,
+        spec: &'static KeySpec,
+        entry: &Entry,
+        around: &mut Surroundings<'_>,
+    ) -> bool {
+        if entry.below.is_empty() && !entry.is_unset() {
+            return true;
+        }
+        let found = shadows::check(&format!("{table}.{}", spec.name), spec, entry);
+        let sound = !shadows::are_contradictory(&found);
+        self.report.findings.extend(found);
+        if spec.value == ValueType::Secret {
+            // A secret in a file is one in a lower layer too.
+            for below in entry.below.iter().filter(|node| !matches!(node.data, Data::Table(_) | Data::Unset))
+            {
+                let at = At { unit: &self.name, table, key: spec.name, dir: "".as_ref(), env: around.env };
+                decode(at, spec, below, &mut self.report, &mut Vec::new());
+            }
+        }
+        sound
+    }
+
+    /// A key that stands in the files, with all of its layers.
+    fn entry(
+        &mut self,
+        table: &'static str,
+        spec: &'static KeySpec,
+        entry: &Entry,
+        around: &mut Surroundings<'_>,
+    ) {
+        let node = if spec.value.is_list() {
+            let default = spec.default.and_then(|text| parse::parse_value(SourceId(u32::MAX), text));
+            let path = format!("{table}.{}", spec.name);
+            lists::resolve(&path, entry, default, &mut self.report.findings)
+        } else {
+            Some(entry.node.clone())
+        };
+        let spans = KeySpans::of(entry, node.as_ref().unwrap_or(&entry.node));
+        self.spans.entry(table).or_default().insert(spec.name, spans);
+        if let Some(node) = node {
+            self.key(table, spec, &node, around);
         }
     }
 
@@ -353,7 +462,7 @@ impl Typed {
 
     /// The platform's or engine's look at its own table, once all of its keys are right.
     fn own_check(&mut self, layout: &Layout, registry: &Registry) {
-        let Some(own) = layout.own() else { return };
+        let Some(own) = layout.own().filter(|_| !self.name.is_template()) else { return };
         let check = match layout.kind {
             Kind::Connector => registry.platform(own.name).map(|view| view.check),
             Kind::Engine => registry.engine(own.name).map(|view| view.check),
@@ -370,12 +479,14 @@ impl Typed {
 }
 
 impl KeySpans {
-    fn of(entry: &Entry) -> Self {
-        let items = match &entry.node.data {
+    /// `node`: the value that all layers make together.
+    fn of(entry: &Entry, node: &Node) -> Self {
+        let items = match &node.data {
             Data::List(items) => items.iter().map(|item| item.span).collect(),
             _ => Vec::new(),
         };
-        Self { value: entry.node.span, items }
+        let set = entry.below.iter().filter(|node| !matches!(node.data, Data::Unset));
+        Self { value: entry.node.span, items, shadows: set.map(|node| node.span).collect() }
     }
 }
 

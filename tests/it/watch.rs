@@ -461,7 +461,7 @@ async fn content_decides_and_not_time_stamps() {
     .await;
     let hash = |scene: &Scene| {
         let registry = CATALOG.registry();
-        let env = CompileEnv { home: None, state_dir: "/state".into() };
+        let env = CompileEnv { home: None, state_dir: "/state".into(), ..CompileEnv::default() };
         compile(&load(&scene.search, &[]), &registry, &env).plan.hash
     };
     let (first, seen) = (hash(&scene), scene.look());

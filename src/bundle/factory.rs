@@ -18,6 +18,7 @@ use crate::runtime::ingest::IngestRuntime;
 use crate::runtime::outbound::{Destination, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
 use crate::runtime::review::{DeskRule, ReviewDesk, ReviewRuntime};
+use crate::runtime::scheduler::{SchedulerParts, SchedulerRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{WorkerEngine, WorkerParts, WorkerRuntime};
 use crate::supervise::{Board, Cycle, UnitState};
@@ -132,8 +133,15 @@ impl DaemonRuntimeBundle {
         });
 
         tracing::debug!("building pending, scheduler, onboarding");
+        let scheduler = SchedulerRuntime::new(SchedulerParts {
+            store: store.clone(),
+            plan: Arc::clone(&plan),
+            board: board.clone(),
+            scrubber: scrubber.clone(),
+            clock: clock.clone(),
+            generation,
+        });
         let pending = PendingRuntime::new(store, clock.clone());
-        let scheduler = not_yet("scheduler.runtime", "there are no timer units to schedule");
         let onboarding = not_yet("onboarding.runtime", "nothing to set up: units are edited by hand");
 
         let app = AppRuntime {
@@ -143,7 +151,7 @@ impl DaemonRuntimeBundle {
             review: switched(&plan, ReviewRuntime::UNIT, review),
             outbound: switched(&plan, OutboundRuntime::UNIT, outbound),
             pending: switched(&plan, PendingRuntime::UNIT, pending),
-            scheduler,
+            scheduler: switched(&plan, SchedulerRuntime::UNIT, scheduler),
             onboarding,
             scrubber,
             clock: clock.clone(),
@@ -224,7 +232,8 @@ fn no_ops(app: &AppRuntime) -> Vec<&DisabledRuntime> {
     found.extend(app.review.off());
     found.extend(app.outbound.off());
     found.extend(app.pending.off());
-    found.extend([&app.scheduler, &app.onboarding]);
+    found.extend(app.scheduler.off());
+    found.push(&app.onboarding);
     found
 }
 
@@ -235,6 +244,7 @@ fn takes_part(app: &AppRuntime) -> Vec<&str> {
     found.extend(unit_of(&app.review));
     found.extend(unit_of(&app.outbound));
     found.extend(unit_of(&app.pending));
+    found.extend(unit_of(&app.scheduler));
     found
 }
 
@@ -246,10 +256,14 @@ fn enter(board: &Board<RuntimeRecord>, disabled: &DisabledRuntime, clock: &Clock
     board.enter(disabled.unit(), UnitState::Inactive, Some(disabled.reason()), clock.now());
 }
 
-/// Routes and environments run nothing; those that are off are on the board with their reason all the same.
+/// Routes and environments run nothing, and the scheduler runs the timers; those that are off are on the board with
+/// their reason all the same.
 fn enter_routes(board: &Board<RuntimeRecord>, plan: &Plan, clock: &Clock) {
     for (name, standing) in &plan.routes {
         enter_standing(board, &format!("{name}.route"), standing, clock);
+    }
+    for (name, standing) in &plan.timers {
+        enter_standing(board, &format!("{name}.timer"), standing, clock);
     }
     for (name, standing) in &plan.envs {
         enter_standing(board, &format!("{name}.env"), standing, clock);

@@ -62,6 +62,7 @@ impl RunningBundle {
         }
         running.drive(&app.ingest, |running| &running.intake);
         running.drive(&app.pending, |running| &running.intake);
+        running.drive(&app.scheduler, |running| &running.intake);
         running.drive(&app.worker, |running| &running.workers);
         running.drive(&app.review, |running| &running.workers);
         running.drive(&app.outbound, |running| &running.outbound);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
+use super::clock_watch;
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
 use crate::bundle::RunningBundle;
@@ -26,7 +27,7 @@ const PROCESS_STOP: Duration = Duration::from_secs(5);
 /// The control socket cannot be bound.
 pub async fn run(assembly: Assembly, signals: Signals, service: ServiceManager) -> io::Result<StopOutcome> {
     let api = assembly.api_state();
-    let Assembly { bundle, store, paths, scrubber, lock, .. } = assembly;
+    let Assembly { bundle, store, paths, scrubber, lock, clock, .. } = assembly;
     let listener = ControlListener::bind(&paths.socket)?;
     let drain = bundle.plan.daemon.stop_timeout;
     let units = bundle.plan.sources.len();
@@ -48,6 +49,10 @@ pub async fn run(assembly: Assembly, signals: Signals, service: ServiceManager) 
     let caught_end = end.clone();
     process.spawn("signals", async move {
         caught_end.run_until_cancelled(signals.run(&caught)).await;
+    });
+    let (jumps, clock_end) = (running.board().jumps().clone(), end.clone());
+    process.spawn("clock", async move {
+        clock_end.run_until_cancelled(clock_watch::watch(clock, jumps, || ())).await;
     });
     let alive = running.pulse();
     process.spawn("watchdog", async move { service.watchdog(alive, &watched).await });

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use futures_util::future::BoxFuture;
 
 use super::points::Point;
+use super::scheduler::ITEM_KIND as TIMER_KIND;
 use super::{RuntimeRecord, store_fault, well};
 use crate::catalog::CATALOG;
 use crate::engine::router::{FELL_BACK, RouteFacts, Router, Routing};
@@ -23,6 +24,8 @@ pub struct IngestRuntime {
     router: Router,
     /// Connectors whose platform takes no replies at all.
     mute: BTreeSet<String>,
+    /// Timers: their cases are no less meant to be worked on for having nobody to answer.
+    timers: BTreeSet<String>,
 }
 
 impl IngestRuntime {
@@ -39,7 +42,8 @@ impl IngestRuntime {
             }
             Standing::Off(_) => None,
         });
-        Self { store, router: Router::new(plan), mute: mute.collect() }
+        let timers = plan.timers.keys().cloned().collect();
+        Self { store, router: Router::new(plan), mute: mute.collect(), timers }
     }
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
@@ -85,7 +89,8 @@ impl IngestRuntime {
             return Admission::Dismiss { reason };
         }
         let mute = self.mute.contains(&facts.case.connector);
-        if let (ReplyWay::Nowhere { reason }, false) = (&item.reply, mute) {
+        let own = item.kind == TIMER_KIND && self.timers.contains(&facts.case.connector);
+        if let (ReplyWay::Nowhere { reason }, false) = (&item.reply, mute || own) {
             return Admission::Park { reason: format!("it cannot be answered: {reason}") };
         }
         let routing = self.router.route(&RouteFacts {

@@ -93,7 +93,7 @@ impl Backend {
 }
 
 /// The way to a daemon that listens, if one does.
-async fn running(paths: &Paths) -> Result<Option<Client>, CliError> {
+pub(super) async fn running(paths: &Paths) -> Result<Option<Client>, CliError> {
     let client = Client::new(InstanceLock::socket(paths));
     match client.get::<Hello>("/v1/hello").await {
         Ok(_) => Ok(Some(client)),

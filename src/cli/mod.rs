@@ -1,5 +1,6 @@
 //! The command line: one file per command, one row in `Command`.
 
+pub mod analyze;
 pub mod backend;
 pub mod case;
 pub mod context;
@@ -42,6 +43,8 @@ enum Command {
     Status(status::StatusArgs),
     /// Check all unit files and show every finding
     Validate(validate::ValidateArgs),
+    /// Look into the units: graph, order, exposure
+    Analyze(analyze::AnalyzeArgs),
     /// Look at drafts and decide
     Review(review::ReviewArgs),
     /// Look at cases and their whole record
@@ -89,6 +92,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
     match command {
         // Pure: no runtime, no daemon.
         Command::Validate(args) => validate::command(args, context),
+        Command::Analyze(args) => analyze::command(args, context),
         Command::Secret(args) => secret::command(args, context),
         // The daemon, with its own threads.
         Command::Run(args) => threads(2)?.block_on(run::command(args, context)),

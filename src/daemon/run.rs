@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
+use super::clock_watch;
 use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
@@ -40,14 +41,14 @@ pub async fn run(
     let listener = ControlListener::bind(&paths.socket)?;
     let mut watcher = Watcher::new(files.search().clone(), WatchOptions::default());
     let running = RunningBundle::start(bundle);
-    let (kicks, alive) = (running.kicks(), running.pulse());
+    let (kicks, alive, jumps) = (running.kicks(), running.pulse(), running.board().jumps().clone());
     let status = status_line(&running);
     if without_connectors(&running) {
         tracing::warn!(
             "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"
         );
     }
-    let rooms = Rooms { store: store.clone(), secrets, environment, clock, service };
+    let rooms = Rooms { store: store.clone(), secrets, environment, clock: clock.clone(), service };
     let start = Start { files, compiled, running };
     let reloader = Reloader::new(rooms, start, api.present.clone());
     let manager: Option<Arc<dyn Manager>> = Some(Arc::new(reloader.clone()));
@@ -86,6 +87,12 @@ pub async fn run(
             }
         };
         asked_end.run_until_cancelled(reload).await;
+    });
+    let (jumps, clock_end, looked) = (jumps, end.clone(), Arc::clone(&orders.reload));
+    process.spawn("clock", async move {
+        // Conditions and unit files may be others than before the machine slept.
+        let resumed = || looked.notify_one();
+        clock_end.run_until_cancelled(clock_watch::watch(clock, jumps, resumed)).await;
     });
     process.spawn("watchdog", async move { service.watchdog(alive, &watched).await });
 

@@ -196,6 +196,7 @@ impl Reloader {
         }
         let mut generation = previous;
         if changes.applies() || source.plan.hash != inner.hash {
+            service.reloading();
             generation = match &pinned {
                 Some(pinned) => pinned.generation,
                 None => store.generation(&source.plan.hash).await?,

@@ -230,6 +230,10 @@ fn no_secret_gets_into_it() {
     let store = PlanStore::open(dir.path().join("plans"));
     store.write(&KeptPlan::of(&compiled, 1, Timestamp(0))).unwrap();
     let written = fs::read_to_string(dir.path().join("plans/000001.json")).unwrap();
+    // The test sees what it looks for: all three are in it, the first with its text.
+    assert!(
+        written.contains("\"a.engine\": {\n      \"on\"") && written.contains("engine = \\\"template\\\"")
+    );
     assert!(written.contains("b.env") && written.contains("c.env.toml"));
     assert!(!written.contains("16C7e42F"), "{written}");
 }

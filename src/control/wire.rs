@@ -378,6 +378,9 @@ pub struct ApproveBody {
 pub struct Approved {
     /// The outbound action.
     pub action: ActionId,
+    /// The global stop is on: nothing leaves before `resume`.
+    #[serde(default)]
+    pub paused: bool,
 }
 
 /// A rejection.

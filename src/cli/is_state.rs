@@ -213,6 +213,8 @@ mod tests {
             version: "0".into(),
             running: true,
             pid: Some(1),
+            pinned: None,
+            target: None,
             generation: 3,
             mode: Mode::Live,
             paused: false,

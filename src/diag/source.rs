@@ -132,6 +132,13 @@ impl SourceMap {
         self.sources.iter().filter(|source| !source.path.as_os_str().is_empty())
     }
 
+    /// The number of the file with this path.
+    #[must_use]
+    pub fn find(&self, path: &Path) -> Option<SourceId> {
+        let at = self.sources.iter().position(|source| source.path == path)?;
+        u32::try_from(at).ok().map(SourceId)
+    }
+
     fn position_at(&self, id: SourceId, at: usize) -> (u32, u32) {
         let text = self.text(id);
         let before = &text[..text.floor_char_boundary(at)];

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::context::Context;
 use super::error::CliError;
 use crate::catalog::CATALOG;
-use crate::daemon::exit;
+use crate::daemon::{assembly, exit};
 use crate::diag::mask::Masked;
 use crate::diag::{Finding, Severity, SourceMap, Span};
 use crate::model::environment::Environment;
@@ -143,7 +143,7 @@ impl Own {
 fn compile_env(context: &Context<'_>) -> CompileEnv {
     // Without a home there is no state directory either; the daemon would not start, but units can be looked at.
     let state_dir = context.paths().map_or_else(|_| PathBuf::from("/var/lib/workagent"), |paths| paths.state);
-    CompileEnv { home: home(&context.environment), state_dir }
+    assembly::compile_env(&context.environment, state_dir)
 }
 
 fn home(environment: &Environment) -> Option<PathBuf> {
@@ -152,9 +152,7 @@ fn home(environment: &Environment) -> Option<PathBuf> {
 
 /// A text of a file with whatever looks secret masked.
 fn masked(sources: &SourceMap, file: &UnitFile) -> String {
-    let id = sources.all().iter().position(|source| source.path == file.path);
-    let id = id.and_then(|index| u32::try_from(index).ok()).map(crate::diag::SourceId);
-    let hidden: Vec<_> = id.map(|id| sources.hidden(id).collect()).unwrap_or_default();
+    let hidden: Vec<_> = sources.find(&file.path).map(|id| sources.hidden(id).collect()).unwrap_or_default();
     Masked::new(&file.text, hidden).text
 }
 

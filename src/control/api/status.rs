@@ -252,7 +252,6 @@ impl<'a> About<'a> {
             },
             "env" => Self::off(plan.envs.get(name)),
             "channel" => Self::off(plan.channels.get(name)),
-            "timer" => Self::off(plan.timers.get(name)),
             "secret" => Self::off(plan.secrets.get(name)),
             "target" => Self::off(plan.targets.get(name)),
             "runtime" => Self::off(plan.runtimes.get(name)),

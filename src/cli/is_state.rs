@@ -223,6 +223,8 @@ mod tests {
             findings,
             findings_since: None,
             notes: Vec::new(),
+            pinned: None,
+            target: None,
         };
         let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
         assert_eq!(reasons(&status, &only), expected);

@@ -144,6 +144,8 @@ mod tests {
             findings: 0,
             findings_since: None,
             notes: Vec::new(),
+            pinned: None,
+            target: None,
         }
     }
 

@@ -116,7 +116,7 @@ fn outcome(units: &Units, unit: &Typed, reference: &Reference) -> Outcome {
 
 /// Timers whose name a connector has: cases carry the name alone, and routes and the record go by it.
 fn same_names(units: &Units) -> Vec<(UnitName, Finding)> {
-    let clash = |unit: &Typed| {
+    let clash = |unit: &Unit| {
         let other = UnitName { name: unit.name.name.clone(), kind: Kind::Connector };
         let connector = units.get(&other).filter(|connector| switched_off(connector).is_none())?;
         let finding =

@@ -152,8 +152,7 @@ fn home(environment: &Environment) -> Option<PathBuf> {
 
 /// A text of a file with whatever looks secret masked.
 fn masked(sources: &SourceMap, file: &UnitFile) -> String {
-    let id = sources.all().iter().position(|source| source.path == file.path);
-    let id = id.and_then(|index| u32::try_from(index).ok()).map(crate::diag::SourceId);
+    let id = sources.find(&file.path);
     let hidden: Vec<_> = id.map(|id| sources.hidden(id).collect()).unwrap_or_default();
     Masked::new(&file.text, hidden).text
 }

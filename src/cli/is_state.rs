@@ -213,8 +213,6 @@ mod tests {
             version: "0".into(),
             running: true,
             pid: Some(1),
-            pinned: None,
-            target: None,
             generation: 3,
             mode: Mode::Live,
             paused: false,
@@ -225,6 +223,8 @@ mod tests {
             findings,
             findings_since: None,
             notes: Vec::new(),
+            pinned: None,
+            target: None,
         };
         let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
         assert_eq!(reasons(&status, &only), expected);

@@ -134,8 +134,6 @@ mod tests {
             version: "0".into(),
             running: true,
             pid: Some(1),
-            pinned: None,
-            target: None,
             generation: 3,
             mode: Mode::Live,
             paused: false,
@@ -146,6 +144,8 @@ mod tests {
             findings: 0,
             findings_since: None,
             notes: Vec::new(),
+            pinned: None,
+            target: None,
         }
     }
 

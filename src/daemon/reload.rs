@@ -100,6 +100,10 @@ impl Reloader {
         let pinned = files.pinned();
         let source = pinned.as_ref().map_or(&*compiled, |pinned| &pinned.compiled);
         files.remember(source);
+        if pinned.is_none() {
+            let generation = running.bundle().generation;
+            keep(&files, &KeptPlan::of(&compiled, generation, rooms.clock.now()));
+        }
         let mut said = FindingLog::default();
         said.say(&compiled);
         let inner = Inner {
@@ -127,10 +131,13 @@ impl Reloader {
     }
 
     async fn look_again(&self, why: Why, dry_run: bool) -> Result<ReloadView, Fault> {
-        let begun = self.0.rooms.clock.now();
+        let Rooms { clock, service, .. } = &self.0.rooms;
+        let begun = clock.now();
         let mut inner = self.0.inner.lock().await;
+        // The service manager waits for the end of a reload it asked for, whatever comes of it.
+        let reloading = (why != Why::Watch && !dry_run).then(|| service.reloading());
         let mut look = inner.files.look();
-        if let Some(wait) = too_young(&look.compiled, self.0.rooms.clock.now()) {
+        if let Some(wait) = too_young(&look.compiled, clock.now()) {
             tokio::time::sleep(wait).await;
             look = inner.files.look();
         }
@@ -140,6 +147,9 @@ impl Reloader {
         }
         let aim = Aim { compiled, anew: BTreeSet::new(), holds: inner.holds.clone() };
         let view = self.apply(&mut inner, aim, dry_run, begun).await?;
+        if let (Some(reloading), Some(running)) = (reloading, &inner.running) {
+            reloading.done(&status_line(running));
+        }
         drop(inner);
         if !dry_run && (view.outcome != ReloadOutcome::Nothing || why != Why::Watch) {
             tracing::info!(
@@ -161,7 +171,7 @@ impl Reloader {
         dry_run: bool,
         begun: Timestamp,
     ) -> Result<ReloadView, Fault> {
-        let Rooms { store, secrets, environment, clock, service } = &self.0.rooms;
+        let Rooms { store, secrets, environment, clock, .. } = &self.0.rooms;
         let Aim { compiled, anew, holds } = aim;
         let counts = Counts::of(&compiled.findings);
         let errors = counts.errors as u64;
@@ -196,7 +206,6 @@ impl Reloader {
         }
         let mut generation = previous;
         if changes.applies() || source.plan.hash != inner.hash {
-            service.reloading();
             generation = match &pinned {
                 Some(pinned) => pinned.generation,
                 None => store.generation(&source.plan.hash).await?,
@@ -206,14 +215,10 @@ impl Reloader {
             running.swap(next, &anew);
             fit_to_plan(store, clock, &source.plan, Some(&old)).await?;
             if pinned.is_none() {
-                let kept = KeptPlan::of(source, generation, clock.now());
-                if let Err(error) = inner.files.plans().write(&kept) {
-                    tracing::error!("keep the plan on disk: {error}");
-                }
+                keep(&inner.files, &KeptPlan::of(source, generation, clock.now()));
             }
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
-            service.ready(&status_line(running));
         }
         inner.holds = holds;
         self.tell(inner, errors, source, pinned.as_ref().map(|pinned| pinned.generation));
@@ -342,6 +347,13 @@ pub(super) async fn effective(
     let mut off = condition::unmet(plan, &answers);
     off.extend(holds.off(plan));
     if off.is_empty() { plan.clone() } else { plan.without(&off) }
+}
+
+/// Without it the daemon runs all the same; a unit that is broken at the next start may have no last good version.
+fn keep(files: &UnitFiles, plan: &KeptPlan) {
+    if let Err(error) = files.plans().write(plan) {
+        tracing::error!("keep the plan on disk: {error}");
+    }
 }
 
 fn daemon_text(compiled: &Compiled) -> Option<&Arc<str>> {

@@ -97,6 +97,13 @@ impl SourceMap {
         self.secrets.iter().filter(move |span| span.source == id).map(|span| span.range())
     }
 
+    /// The number of a file.
+    #[must_use]
+    pub fn find(&self, path: &Path) -> Option<SourceId> {
+        let at = self.sources.iter().position(|source| source.path == path)?;
+        u32::try_from(at).ok().map(SourceId)
+    }
+
     /// The path of a file.
     #[must_use]
     pub fn path(&self, id: SourceId) -> &Path {
@@ -130,13 +137,6 @@ impl SourceMap {
     /// All files.
     pub fn all(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().filter(|source| !source.path.as_os_str().is_empty())
-    }
-
-    /// The number of the file with this path.
-    #[must_use]
-    pub fn find(&self, path: &Path) -> Option<SourceId> {
-        let at = self.sources.iter().position(|source| source.path == path)?;
-        u32::try_from(at).ok().map(SourceId)
     }
 
     fn position_at(&self, id: SourceId, at: usize) -> (u32, u32) {

@@ -13,7 +13,6 @@ use crate::catalog::CATALOG;
 use crate::daemon::{assembly, exit};
 use crate::diag::mask::Masked;
 use crate::diag::{Finding, Severity, SourceMap, Span};
-use crate::model::environment::Environment;
 use crate::unit::files::{self, UnitFiles};
 use crate::unit::load::{Loaded, Role, Target, UnitFile};
 use crate::unit::plan::{Kind, Off, OffState, Plan, Standing, UnitName};
@@ -146,13 +145,10 @@ fn compile_env(context: &Context<'_>) -> CompileEnv {
     assembly::compile_env(&context.environment, state_dir)
 }
 
-fn home(environment: &Environment) -> Option<PathBuf> {
-    SearchEnv::read(environment).home
-}
-
 /// A text of a file with whatever looks secret masked.
 fn masked(sources: &SourceMap, file: &UnitFile) -> String {
-    let hidden: Vec<_> = sources.find(&file.path).map(|id| sources.hidden(id).collect()).unwrap_or_default();
+    let id = sources.find(&file.path);
+    let hidden: Vec<_> = id.map(|id| sources.hidden(id).collect()).unwrap_or_default();
     Masked::new(&file.text, hidden).text
 }
 

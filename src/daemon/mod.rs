@@ -3,11 +3,16 @@
 pub mod assembly;
 pub mod clock_watch;
 pub use crate::model::exit;
+pub mod facts;
+pub mod findings;
+pub mod holds;
 pub mod lock;
 pub mod logging;
 pub mod paths;
 pub mod plans;
+pub mod reload;
 pub mod run;
 pub mod service_manager;
 pub mod signals;
+pub mod unit_files;
 pub mod watch;

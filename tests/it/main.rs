@@ -34,6 +34,7 @@ mod stop;
 mod submission;
 mod support;
 mod timers;
+mod unit_commands;
 mod units;
 mod watch;
 mod way;

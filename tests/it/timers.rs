@@ -82,7 +82,7 @@ impl Rig {
         let compiled = compile_units(&search, &environment, paths.state.clone());
         assert!(compiled.findings.is_empty(), "{:?}", compiled.findings);
         let (clock, scrubber) = (self.clock.clone(), Scrubber::default());
-        let options = Options { environment, paths, compiled, clock, scrubber };
+        let options = Options { environment, paths, compiled, pinned: None, clock, scrubber };
         self.assembly = Some(Assembly::open(options).await.unwrap());
     }
 

@@ -102,8 +102,9 @@ impl Succession {
         rooms.worker.adopt(worker);
         bundle.desk.adopt(desk);
         rooms.outbound.adopt(outbound);
-        rooms.scheduler.adopt(plan, generation);
         board::succeed(&bundle, old);
+        // After the board, on which it writes the timers' next times.
+        rooms.scheduler.adopt(plan, generation);
         bundle
     }
 }
@@ -143,7 +144,7 @@ impl DaemonRuntimeBundle {
             scrubber: scrubber.clone(),
             clock: clock.clone(),
         });
-        tracing::debug!("building pending and the scheduler");
+        tracing::debug!("building the scheduler");
         let scheduler = SchedulerRuntime::new(SchedulerParts {
             store: store.clone(),
             plan: Arc::clone(&plan),
@@ -152,6 +153,7 @@ impl DaemonRuntimeBundle {
             clock: clock.clone(),
             generation,
         });
+        tracing::debug!("building pending");
         let pending = PendingRuntime::new(store, clock.clone());
 
         let rooms = Rooms {

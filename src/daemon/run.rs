@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
@@ -41,7 +42,8 @@ pub async fn run(
     let listener = ControlListener::bind(&paths.socket)?;
     let mut watcher = Watcher::new(files.search().clone(), WatchOptions::default());
     let running = RunningBundle::start(bundle);
-    let (kicks, alive, jumps) = (running.kicks(), running.pulse(), running.board().jumps().clone());
+    let (kicks, alive) = (running.kicks(), running.pulse());
+    let (jumps, watched_clock) = (running.board().jumps().clone(), clock.clone());
     let status = status_line(&running);
     if without_connectors(&running) {
         tracing::warn!(
@@ -68,6 +70,22 @@ pub async fn run(
     process.spawn("signals", async move {
         caught_end.run_until_cancelled(signals.run(&caught)).await;
     });
+    let (woken, woken_end) = (Arc::new(Notify::new()), end.clone());
+    let resumed = Arc::clone(&woken);
+    process.spawn("clock", async move {
+        let watch = clock_watch::watch(watched_clock, jumps, move || resumed.notify_one());
+        woken_end.run_until_cancelled(watch).await;
+    });
+    let (late, late_end) = (reloader.clone(), end.clone());
+    process.spawn("resume", async move {
+        let look = async {
+            loop {
+                woken.notified().await;
+                said(late.reload(Why::Resume, false).await);
+            }
+        };
+        late_end.run_until_cancelled(look).await;
+    });
     let (seen, seen_end) = (reloader.clone(), end.clone());
     process.spawn("watch", async move {
         let watch = async {
@@ -87,12 +105,6 @@ pub async fn run(
             }
         };
         asked_end.run_until_cancelled(reload).await;
-    });
-    let (jumps, clock_end, looked) = (jumps, end.clone(), Arc::clone(&orders.reload));
-    process.spawn("clock", async move {
-        // Conditions and unit files may be others than before the machine slept.
-        let resumed = || looked.notify_one();
-        clock_end.run_until_cancelled(clock_watch::watch(clock, jumps, resumed)).await;
     });
     process.spawn("watchdog", async move { service.watchdog(alive, &watched).await });
 

@@ -133,8 +133,10 @@ async fn a_weekly_report_is_made_once_and_is_something_to_read() {
     assert_eq!(rig.titles().await, ["Report of week 49, Mon 2026-11-30 09:00 CET"]);
     // Nobody to send it to: what the engine wrote is kept with the case.
     assert_eq!((cases[0].state, cases[0].connector.as_str()), (CaseState::Closed, "weekly"));
-    let why = cases[0].reason.clone().unwrap();
-    assert_eq!(why, "note: Done: Report of week 49, Mon 2026-11-30 09:00 CET");
+    let record = rig.assembly().store.case_record(cases[0].id).await.unwrap();
+    assert_eq!(record.items[0].body, "Write what happened until 2026-11-30.");
+    assert_eq!(record.runs.len(), 1);
+    assert_eq!(record.runs[0].detail, "note: Done: Report of week 49, Mon 2026-11-30 09:00 CET");
 }
 
 #[tokio::test]
@@ -191,7 +193,7 @@ async fn three_missed_weeks_are_made_up_for_as_the_unit_says() {
         assert_eq!(done.passed_over, passed_over, "{schedule}");
         assert_eq!(rig.next_due("weekly.timer").as_deref(), Some("2026-12-07T08:00:00Z"), "{schedule}");
         // The next one comes as ever.
-        rig.clock.advance(6 * DAY);
+        rig.clock.advance(5 * DAY + 20 * HOUR);
         rig.cycle().await;
         assert_eq!(rig.cases().await.len(), weeks.len() + 1, "{schedule}");
     }
@@ -350,7 +352,9 @@ fn real_calendars_agree_with_systemd() {
     if !on {
         return;
     }
-    const BASE: &str = "2026-11-30 08:00:00";
+    // In the middle of a month: this systemd passes over some midnights at the end of one.
+    const BASE: &str = "2026-11-23 08:00:00";
+    let mut faults = Vec::new();
     for expression in [
         "minutely",
         "hourly",
@@ -415,13 +419,16 @@ fn real_calendars_agree_with_systemd() {
                 .filter_map(|line| line.trim().strip_suffix(" UTC"))
                 .filter_map(|line| Some(line.get(line.len() - 19..)?.replace(' ', "T") + "Z"))
                 .collect();
-            let mut moment = at("2026-11-30T08:00:00Z");
+            let mut moment = at("2026-11-23T08:00:00Z");
             let mut ours = Vec::new();
             while let Some(next) = calendar.next(moment).filter(|_| ours.len() < 10) {
                 ours.push(next.to_string());
                 moment = next;
             }
-            assert_eq!(ours, theirs, "{text}\n{said}");
+            if ours != theirs {
+                faults.push(format!("{text}: {ours:?}, but systemd: {theirs:?}"));
+            }
         }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -57,7 +57,7 @@ impl Layout {
 
     /// All tables; the one with the selector comes before the one it selects.
     pub fn tables(&self) -> impl Iterator<Item = &TableSpec> + Clone {
-        kinds::spec(self.kind).tables.iter().chain(&self.own).chain(common::TABLES)
+        kinds::spec(self.kind).tables.iter().chain(&self.own).chain(common::tables(self.kind))
     }
 
     /// A table by its name.

@@ -63,8 +63,7 @@ impl Deref for Unit {
 pub(crate) fn tie_secrets(units: &mut Units) {
     let entry = |unit: &Unit| unit.settings("secret").text("entry").unwrap_or(&unit.name.name).to_owned();
     let secrets = units.values().filter(|unit| unit.name.kind == Kind::Secret);
-    let by_entry: BTreeMap<String, UnitName> =
-        secrets.map(|unit| (entry(unit), unit.name.clone())).collect();
+    let by_entry: BTreeMap<String, UnitName> = secrets.map(|unit| (entry(unit), unit.name.clone())).collect();
     if by_entry.is_empty() {
         return;
     }

@@ -261,7 +261,8 @@ impl Draft {
             // Nothing in a picture of who waits for whom.
             EdgeKind::OnFailure => return,
         };
-        let (from, to) = if matches!(kind, EdgeKind::Before | EdgeKind::WantedBy) { (to, from) } else { (from, to) };
+        let (from, to) =
+            if matches!(kind, EdgeKind::Before | EdgeKind::WantedBy) { (to, from) } else { (from, to) };
         self.links.insert((from.to_string(), to.to_string(), means));
     }
 

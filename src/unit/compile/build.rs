@@ -9,8 +9,12 @@ use super::Look;
 use crate::diag::SourceMap;
 use crate::unit::canon::{self, Canonical};
 use crate::unit::graph::{Units, off::place};
-use crate::unit::kinds::{channel, condition, connector, daemon, engine, env, route, runtime, secret, target, timer};
-use crate::unit::plan::{Edge, EngineUnit, EnvUnit, Kind, Off, OffState, Plan, Standing, TargetUnit, UnitName};
+use crate::unit::kinds::{
+    channel, condition, connector, daemon, engine, env, route, runtime, secret, target, timer,
+};
+use crate::unit::plan::{
+    Edge, EngineUnit, EnvUnit, Kind, Off, OffState, Plan, Standing, TargetUnit, UnitName,
+};
 use crate::unit::registry::Registry;
 use crate::unit::typed::Typed;
 use crate::unit::value::Settings;

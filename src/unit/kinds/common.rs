@@ -33,9 +33,9 @@ const INSTALL: &[KeySpec] = &[
     KeySpec::new("wanted_by", ValueType::Units("target"), "Targets that it belongs to"),
 ];
 
-/// The tables of all kinds that this kind has: the daemon's own unit is what the others' conditions are looked at by.
-pub(crate) fn tables(kind: Kind) -> impl Iterator<Item = &'static TableSpec> + Clone {
-    TABLES.iter().filter(move |spec| kind != Kind::Daemon || !matches!(spec.name, "condition" | "assert"))
+/// A kind has this table of all kinds. The daemon's own unit has no conditions: it is the daemon that looks at them.
+pub(crate) fn has(kind: Kind, table: &TableSpec) -> bool {
+    kind != Kind::Daemon || !matches!(table.name, "condition" | "assert")
 }
 
 /// The edge that a key of `[unit]` declares.

@@ -24,7 +24,11 @@ pub(crate) const ASSERT: TableSpec = TableSpec::new(
 
 const KEYS: &[KeySpec] = &[
     KeySpec::new("path_exists", ValueType::Tests(Tested::Path), "A file or directory is there"),
-    KeySpec::new("command_exists", ValueType::Tests(Tested::Text), "A program is found under the service's PATH"),
+    KeySpec::new(
+        "command_exists",
+        ValueType::Tests(Tested::Text),
+        "A program is found under the service's PATH",
+    ),
     KeySpec::new("secret_exists", ValueType::Tests(Tested::Text), "The secret store has it"),
     KeySpec::new("env_set", ValueType::Tests(Tested::Text), "The daemon's environment has the variable"),
     KeySpec::new("os", ValueType::Tests(Tested::Word(&["linux", "macos"])), "The operating system"),

@@ -109,7 +109,10 @@ fn who_reads_a_secret_is_tied_to_its_unit() {
         ("keys.env.toml", "[set]\nA = { secret = \"other\" }\nB = { env = \"mail\" }\n"),
         ("mail.secret.toml", "[secret]\nentry = \"mail/me\"\n"),
         ("other.secret.toml", ""),
-        ("mail.channel.toml", "[channel]\nchannel = \"connector\"\nconnector = \"inbox\"\n[install]\nenabled = true\n"),
+        (
+            "mail.channel.toml",
+            "[channel]\nchannel = \"connector\"\nconnector = \"inbox\"\n[install]\nenabled = true\n",
+        ),
         ("keys.env.d/x.toml", "[unit]\non_failure = [\"inbox.connector\"]\n"),
     ];
     insta::assert_snapshot!(edges(&files), @r#""#);

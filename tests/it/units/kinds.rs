@@ -20,7 +20,18 @@ fn conditions_take_one_value_or_a_list() {
     let text = "[condition]\npath_exists = [\"~/mail\", \"!/etc/100%%\"]\ncommand_exists = \"git\"\n\
                 secret_exists = \"!old\"\nenv_set = \"DISPLAY\"\nos = [\"linux\"]\nhost = \"work-*\"\nnetwork = false\n\
                 active = \"!inbox.connector\"\n[assert]\npath_exists = \"x\"\n";
-    insta::assert_snapshot!(conditions(text).join("\n"), @r#""#);
+    insta::assert_snapshot!(conditions(text).join("\n"), @r#"
+    path_exists = "/home/me/mail" 2:16
+    path_exists = "!/etc/100%" 2:26
+    command_exists = "git" 3:18
+    secret_exists = "!old" 4:17
+    env_set = "DISPLAY" 5:11
+    os = "linux" 6:7
+    host = "work-*" 7:8
+    network = false 8:11
+    active = "!inbox.connector" 9:10
+    assert path_exists = "/u/1/x" 11:15
+    "#);
     assert!(conditions("").is_empty());
     let again = compile_texts(&[("a.env.toml", text)]);
     let canonical = again.canonical.values().next().unwrap().to_string();
@@ -35,9 +46,15 @@ fn conditions_take_one_value_or_a_list() {
 fn a_condition_that_cannot_be_read_is_an_error() {
     let text = "[condition]\npath_exists = 3\nos = [\"linux\", \"windows\"]\nnetwork = \"yes\"\nactive = \"inbox\"\nenv_set = \"!\"\n";
     let compiled = compile_texts(&[("a.env.toml", text)]);
-    insta::assert_snapshot!(short(&compiled, Path::new("/u/1")), @r#""#);
+    insta::assert_snapshot!(short(&compiled, Path::new("/u/1")), @r#"
+    a.env.toml:2:15: error[wrong-type]: `condition.path_exists` takes a path such as `"~/mail"`, or a list of them, not a whole number
+    a.env.toml:3:16: error[bad-value]: `condition.os` cannot be `windows`
+    a.env.toml:4:11: error[wrong-type]: `condition.network` takes `true` or `false`, not a text
+    a.env.toml:5:10: error[bad-value]: `condition.active` takes full names of units, with the kind: `inbox.connector`
+    a.env.toml:6:11: error[bad-value]: `condition.env_set` is empty
+    "#);
     let daemon = compile_texts(&[("workagent.daemon.toml", "[condition]\nos = \"linux\"\n")]);
-    insta::assert_snapshot!(short(&daemon, Path::new("/u/1")), @r#""#);
+    insta::assert_snapshot!(short(&daemon, Path::new("/u/1")), @r#"workagent.daemon.toml:1:2: error[unknown-table]: unknown table `[condition]`"#);
 }
 
 fn shipped_with(extra: &[(&str, &str)]) -> Compiled {
@@ -66,7 +83,7 @@ fn targets_have_what_they_want_and_who_says_so() {
     let compiled = shipped_with(&[
         ("here.engine.toml", &chat("http://127.0.0.1:11434/v1")),
         ("there.engine.toml", &chat("https://api.example/v1")),
-        ("here.route.toml", "[route]\nengines = [\"here\"]\n"),
+        ("here.route.toml", "[route]\nengines = [\"here\"]\npriority = 1\n[match]\nlabels = [\"a\"]\n"),
         ("both.route.toml", "[route]\nengines = [\"here\", \"there\"]\n"),
         (
             "news.connector.toml",
@@ -76,12 +93,19 @@ fn targets_have_what_they_want_and_who_says_so() {
         ("night.target.toml", "[unit]\nwants = [\"both.route\"]\n"),
     ]);
     assert_eq!(human(&compiled, Path::new("/u/1")), "");
-    assert_eq!(members(&compiled, "night"), "news.connector both.route");
-    insta::assert_snapshot!(members(&compiled, "offline"), @r#""#);
-    insta::assert_snapshot!(members(&compiled, "safe"), @r#""#);
+    assert_eq!(members(&compiled, "night"), "both.route news.connector");
+    assert_eq!(
+        members(&compiled, "offline"),
+        "here.engine here.route ingest.runtime onboarding.runtime pending.runtime review.runtime scheduler.runtime \
+         template.engine worker.runtime"
+    );
+    assert_eq!(members(&compiled, "safe"), "pending.runtime review.runtime");
     let outside: Vec<String> =
         compiled.plan.outside("offline").unwrap().keys().map(ToString::to_string).collect();
-    insta::assert_snapshot!(outside.join("\n"), @r#""#);
+    assert_eq!(
+        outside.join(" "),
+        "both.route default.target news.connector night.target outbound.runtime safe.target sync.runtime there.engine"
+    );
     let outside = compiled.plan.outside("default").unwrap();
     assert!(outside.keys().all(|name| name.kind == Kind::Target), "{outside:?}");
 }
@@ -89,7 +113,7 @@ fn targets_have_what_they_want_and_who_says_so() {
 #[test]
 fn a_target_that_is_not_there_is_an_error() {
     let compiled = compile_texts(&[("a.env.toml", "[install]\nwanted_by = [\"night\"]\n")]);
-    insta::assert_snapshot!(short(&compiled, Path::new("/u/1")), @r#""#);
+    insta::assert_snapshot!(short(&compiled, Path::new("/u/1")), @r#"a.env.toml:2:14: error[dangling-reference]: there is no target unit `night`"#);
 }
 
 fn edges(files: &[(&str, &str)]) -> String {
@@ -115,7 +139,12 @@ fn who_reads_a_secret_is_tied_to_its_unit() {
         ),
         ("keys.env.d/x.toml", "[unit]\non_failure = [\"inbox.connector\"]\n"),
     ];
-    insta::assert_snapshot!(edges(&files), @r#""#);
+    insta::assert_snapshot!(edges(&files), @r#"
+    inbox.connector wants mail.secret 6
+    keys.env on_failure inbox.connector 2
+    keys.env wants other.secret 1
+    mail.channel uses inbox.connector 3
+    "#);
     // It is read all the same when its unit is off.
     let mut off = files;
     off[2].1 = "[install]\nenabled = false\n[secret]\nentry = \"mail/me\"\n";
@@ -169,5 +198,23 @@ fn a_cycle_of_three_shows_every_edge_with_its_place() {
         ("b.env.toml", "[unit]\nrequires = [\"c.env\"]\n"),
         ("c.env.toml", "[unit]\nwants = [\"a.env\"]\n"),
     ]);
-    insta::assert_snapshot!(human(&compiled, Path::new("/u/1")), @r#""#);
+    insta::assert_snapshot!(human(&compiled, Path::new("/u/1")), @r#"
+    error[dependency-cycle]: units wait for each other: a.env -> b.env -> c.env -> a.env
+     --> a.env.toml:2:10
+      |
+    2 | after = ["b.env"]
+      |          ^^^^^^^ `a.env` starts after `b.env`
+      |
+     ::: b.env.toml:2:13
+      |
+    2 | requires = ["c.env"]
+      |             ------- `b.env` requires `c.env`
+      |
+     ::: c.env.toml:2:10
+      |
+    2 | wants = ["a.env"]
+      |          ------- `c.env` wants `a.env`
+      |
+      = help: take one of these out
+    "#);
 }

@@ -179,6 +179,7 @@ struct Look {
 
 impl Look {
     fn at(mut units: Units, templates: BTreeSet<UnitName>, registry: &Registry, sources: &SourceMap) -> Self {
+        graph::tie_secrets(&mut units);
         graph::check(&mut units, &templates);
         let cycles = graph::cycle::check(&mut units);
         routes::check(&mut units, registry);

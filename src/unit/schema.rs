@@ -1,6 +1,9 @@
 //! The words in which platforms, engines and kinds describe their keys. One table serves parsing, "did you mean",
 //! defaults and documentation.
 
+use super::kinds;
+use super::plan::Kind;
+
 /// The type of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueType {
@@ -48,6 +51,9 @@ pub enum ValueType {
     Backlog,
     /// Calendar expressions, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
     Calendars,
+    /// What conditions ask, one text or a list of them, each with `!` in front if it is turned round; as
+    /// [`super::value::Value::List`].
+    Tests(Tested),
     /// Windows of the week, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
     Windows,
 }
@@ -58,6 +64,19 @@ impl ValueType {
     pub const fn is_list(&self) -> bool {
         matches!(self, Self::List | Self::Units(_) | Self::Choices(_) | Self::Calendars | Self::Windows)
     }
+}
+
+/// What a condition asks about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tested {
+    /// A file or directory; `~` and specifiers allowed.
+    Path,
+    /// A name.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A unit's full name.
+    Unit,
 }
 
 /// One key of a table.
@@ -73,6 +92,8 @@ pub struct KeySpec {
     pub specifiers: bool,
     /// As it would be written in TOML, `"\"60s\""`; `None`: absent stays absent.
     pub default: Option<&'static str>,
+    /// A change takes effect without a restart of the daemon.
+    pub live: bool,
     /// One or two sentences for the manual, imperative or descriptive, without a period at the end of one.
     pub doc: &'static str,
 }
@@ -85,7 +106,7 @@ impl KeySpec {
             value,
             ValueType::Path | ValueType::Host | ValueType::Secret | ValueType::Units(_) | ValueType::Unit(_)
         );
-        Self { name, value, required: false, specifiers, default: None, doc }
+        Self { name, value, required: false, specifiers, default: None, live: true, doc }
     }
 
     /// The same key, with specifiers filled in.
@@ -99,6 +120,13 @@ impl KeySpec {
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
+        self
+    }
+
+    /// The same key, read only when the daemon starts.
+    #[must_use]
+    pub const fn at_start(mut self) -> Self {
+        self.live = false;
         self
     }
 
@@ -155,4 +183,12 @@ pub struct KindSpec {
     pub enabled: bool,
     /// One line for the manual.
     pub doc: &'static str,
+}
+
+/// A change of this key takes effect only when the daemon is started again. The own tables of platforms and engines, and
+/// keys that there are not, are live.
+#[must_use]
+pub fn needs_restart(kind: Kind, table: &str, key: &str) -> bool {
+    let tables = kinds::spec(kind).tables.iter();
+    tables.filter(|spec| spec.name == table).filter_map(|spec| spec.key(key)).any(|spec| !spec.live)
 }

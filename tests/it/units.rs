@@ -5,6 +5,7 @@ mod canonical;
 mod cases;
 mod cli;
 mod instances;
+mod kinds;
 mod last_good;
 mod layers;
 mod loading;
@@ -141,6 +142,7 @@ fn standings(compiled: &Compiled) -> String {
     add("env", &plan.envs, &mut lines);
     add("route", &plan.routes, &mut lines);
     add("runtime", &plan.runtimes, &mut lines);
+    add("target", &plan.targets, &mut lines);
     lines.join("\n")
 }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::canon::{self, Canonical};
 use super::check::{
-    bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key,
-    unknown_platform, unknown_runtime, unknown_table, wrong_type,
+    bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key, unknown_platform,
+    unknown_runtime, unknown_table, wrong_type,
 };
 use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};
@@ -328,7 +328,7 @@ impl Typed {
                 let whole = KeySpec::new(spec.name, ValueType::EnvMap, spec.doc);
                 for (name, entry) in keys.iter().flat_map(|table| &table.0) {
                     let path = format!("{}.{name}", spec.name);
-                    self.report.findings.extend(shadows::idle_unset(&path, entry));
+                    self.report.findings.extend(super::shadows::idle_unset(&path, entry));
                     if !entry.is_unset() {
                         self.free.insert(name.clone(), KeySpans::of(entry, &entry.node));
                     }

@@ -24,7 +24,7 @@ pub(crate) fn idle_unset(path: &str, entry: &Entry) -> Vec<Finding> {
     let layers: Vec<_> = entry.layers().collect();
     let is_set = |node: &&super::tree::Node| !matches!(node.data, Data::Unset);
     let idle = layers.iter().enumerate().filter(|(at, node)| {
-        matches!(node.data, Data::Unset) && !layers.iter().skip(at + 1).any(|below| is_set(below))
+        matches!(node.data, Data::Unset) && !layers.iter().skip(at + 1).any(is_set)
     });
     idle.map(|(_, node)| without_effect::unset(path, node.span)).collect()
 }

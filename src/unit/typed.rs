@@ -1,6 +1,8 @@
 //! One merged unit → typed values, by the table of its kind. Everything that can be said of a unit without looking at
 //! the others is said here.
 
+mod layered;
+
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,22 +11,19 @@ use std::time::Duration;
 
 use super::canon::{self, Canonical};
 use super::check::{
-    bad_name, bad_value, contradictory_enablement, missing_key, not_enabled, unknown_engine, unknown_key,
-    unknown_platform, unknown_runtime, unknown_table, wrong_type,
+    bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key, unknown_platform,
+    unknown_runtime, unknown_table, wrong_type,
 };
 use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};
 use super::defaults::Defaults;
 use super::kinds::{self, connector, daemon, engine, runtime, schedule, timer};
 use super::layout::Layout;
-use super::lists;
 use super::origins;
-use super::parse;
 use super::plan::{Kind, UnitName};
 use super::registry::Registry;
 use super::report::Report;
 use super::schema::{KeySpec, TableSpec, ValueType};
-use super::shadows;
 use super::tree::{Data, Entry, Node, Table};
 use super::value::{Setting, Settings, Value};
 use crate::diag::{SourceId, Span};
@@ -237,19 +236,6 @@ impl Typed {
         Some(part)
     }
 
-    /// Enabled in a layer above the one that masks it. `dirs` has the layers, lower first.
-    fn contradiction(&mut self, dirs: &[(SourceId, &Path)]) {
-        let place = |key| self.spans("install", key).map(|spans| spans.value);
-        if let (true, true, Some(enabled), Some(masked)) =
-            (self.masked, self.enabled, place("enabled"), place("masked"))
-        {
-            let layer = |span: Span| dirs.iter().position(|(source, _)| *source == span.source);
-            if layer(enabled) > layer(masked) {
-                self.report.push(contradictory_enablement::finding(enabled, masked));
-            }
-        }
-    }
-
     fn note_spans(&mut self, root: &Table) {
         // `[install]` is read before anything else is known, so its places are noted before too.
         for key in ["enabled", "masked"] {
@@ -357,7 +343,7 @@ impl Typed {
                 let whole = KeySpec::new(spec.name, ValueType::EnvMap, spec.doc);
                 for (name, entry) in keys.iter().flat_map(|table| &table.0) {
                     let path = format!("{}.{name}", spec.name);
-                    self.report.findings.extend(shadows::idle_unset(&path, entry));
+                    self.report.findings.extend(super::shadows::idle_unset(&path, entry));
                     if !entry.is_unset() {
                         self.free.insert(name.clone(), KeySpans::of(entry, &entry.node));
                     }
@@ -389,53 +375,6 @@ impl Typed {
                 }
                 None => self.default(spec.name, key, around),
             }
-        }
-    }
-
-    /// Looks at what lower layers say of a key; `false` if nobody can tell what they mean together.
-    fn shadows(
-        &mut self,
-        table: &'static str,
-        spec: &'static KeySpec,
-        entry: &Entry,
-        around: &mut Surroundings<'_>,
-    ) -> bool {
-        if entry.below.is_empty() && !entry.is_unset() {
-            return true;
-        }
-        let found = shadows::check(&format!("{table}.{}", spec.name), spec, entry);
-        let sound = !shadows::are_contradictory(&found);
-        self.report.findings.extend(found);
-        if spec.value == ValueType::Secret {
-            // A secret in a file is one in a lower layer too.
-            for below in entry.below.iter().filter(|node| !matches!(node.data, Data::Table(_) | Data::Unset))
-            {
-                let at = At { unit: &self.name, table, key: spec.name, dir: "".as_ref(), env: around.env };
-                decode(at, spec, below, &mut self.report, &mut Vec::new());
-            }
-        }
-        sound
-    }
-
-    /// A key that stands in the files, with all of its layers.
-    fn entry(
-        &mut self,
-        table: &'static str,
-        spec: &'static KeySpec,
-        entry: &Entry,
-        around: &mut Surroundings<'_>,
-    ) {
-        let node = if spec.value.is_list() {
-            let default = spec.default.and_then(|text| parse::parse_value(SourceId(u32::MAX), text));
-            let path = format!("{table}.{}", spec.name);
-            lists::resolve(&path, entry, default, &mut self.report.findings)
-        } else {
-            Some(entry.node.clone())
-        };
-        let spans = KeySpans::of(entry, node.as_ref().unwrap_or(&entry.node));
-        self.spans.entry(table).or_default().insert(spec.name, spans);
-        if let Some(node) = node {
-            self.key(table, spec, &node, around);
         }
     }
 

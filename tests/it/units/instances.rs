@@ -133,9 +133,14 @@ fn an_instance_of_nothing_is_told_with_what_was_meant() {
 
 #[test]
 fn a_template_is_looked_at_although_nothing_is_made_of_it() {
+    let slip = TEMPLATE.replace("host =", "hst =");
     check(
-        &[("mail@.connector.toml", &TEMPLATE.replace("host =", "hst ="))],
+        &[("mail@.connector.toml", &format!("{slip}{ON}"))],
         "1/mail@.connector.toml:6:1: error[unknown-key]: unknown key `imap.hst`",
+    );
+    check(
+        &[("mail@.connector.toml", &slip)],
+        "1/mail@.connector.toml: info[disabled-incomplete]: this unit is disabled; enabled, it would have 1 problem",
     );
     let literal = TEMPLATE.replace("{ secret = \"%p/%i\" }", "\"hunter2\"");
     let compiled = compile_texts(&[("mail@.connector.toml", &literal)]);

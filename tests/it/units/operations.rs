@@ -53,14 +53,14 @@ fn in_a_main_file_the_list_below_is_the_default() {
 fn removing_what_is_not_there_is_told() {
     check(
         &[&labels("{ remove = [\"z\"] }")],
-        "r.route.d/0.toml:2:23: warning[without-effect]: `match.labels` does not have this element\na b c",
+        "r.route.d/0.toml:2:22: warning[without-effect]: `match.labels` does not have this element\na b c",
     );
 }
 
 #[test]
 fn other_operations_and_other_values_are_errors() {
     let wrong =
-        "error[bad-value]: `match.labels`: takes a list, or `{ append = […], prepend = […], remove = […] }`";
+        "error[bad-value]: `match.labels` takes a list, or `{ append = […], prepend = […], remove = […] }`";
     check(&[&labels("{ add = [\"x\"] }")], &format!("r.route.d/0.toml:2:12: {wrong}\nbad-setting"));
     check(&[&labels("{ append = \"x\" }")], &format!("r.route.d/0.toml:2:21: {wrong}\nbad-setting"));
     check(&[&labels("{}")], &format!("r.route.d/0.toml:2:10: {wrong}\nbad-setting"));

@@ -36,7 +36,24 @@ fn each_key_names_its_place_and_what_it_covers() {
         ("m@.connector.d/0.toml", "unset = [\"connector.hold\"]\n[imap]\nport = 2\n"),
         ("2:m@x.connector.d/0.toml", "[imap]\nport = 3\n[unit]\nafter = { append = [\"m@y.connector\"] }\n"),
     ]);
-    insta::assert_snapshot!(shown(&compiled, "m@x.connector"), @"");
+    insta::assert_snapshot!(shown(&compiled, "m@x.connector"), @r#"
+    connector.platform = "imap"  /u/1/m@.connector.toml:4:12
+    connector.outbound = "reviewed"  default
+    connector.backlog = "new"  default
+    connector.hold = "30s"  /u/1/m@.connector.d/0.toml:1:10 < /u/1/connector.d/0.toml:4:8
+    schedule.every = "15m"  default
+    schedule.at_start = true  default
+    schedule.jitter = "0s"  default
+    schedule.on_resume = "once"  default
+    imap.host = "a"  /u/1/m@.connector.toml:6:8
+    imap.port = 3  /u/2/m@x.connector.d/0.toml:2:8 < /u/1/m@.connector.d/0.toml:3:8 < /u/1/connector.d/0.toml:2:8
+    imap.user = "me"  /u/1/m@.connector.toml:7:8
+    imap.password = { secret = "x" }  /u/1/m@.connector.toml:8:12
+    unit.description = "Two\nlines"  /u/1/m@.connector.toml:2:15
+    unit.after = ["m@y.connector"]  /u/2/m@x.connector.d/0.toml:4:9
+    install.enabled = true  /u/1/m@.connector.toml:10:11
+    install.masked = false  default
+    "#);
 }
 
 #[test]
@@ -46,7 +63,11 @@ fn variables_and_masked_units() {
         ("a.env.d/x.toml", "[set]\nA = \"2\"\n"),
         ("m.env.toml", "[install]\nmasked = true\n"),
     ]);
-    insta::assert_snapshot!(shown(&compiled, "a.env"), @"");
+    insta::assert_snapshot!(shown(&compiled, "a.env"), @r#"
+    set.A = "2"  /u/1/a.env.d/x.toml:2:5 < /u/1/a.env.toml:2:5
+    set.B = { env = "B" }  /u/1/a.env.toml:3:5
+    install.masked = false  default
+    "#);
     assert_eq!(shown(&compiled, "m.env"), "");
 }
 

@@ -2,30 +2,32 @@
 //! Building may look at secrets and open clients; it spawns nothing and writes nothing. A part that cannot be built
 //! becomes a no-op with the reason; the rest is built.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::board;
 use super::deps::BundleDeps;
 use crate::catalog::CATALOG;
 use crate::engine::{EngineContext, ExecutionEngine};
 use crate::model::class::{PortError, chain};
+use crate::model::live::Live;
 use crate::model::time::Clock;
 use crate::platform::{Connector, ConnectorContext};
 use crate::runtime::RuntimeRecord;
 use crate::runtime::app_runtime::{AppRuntime, Slot};
 use crate::runtime::disabled::DisabledRuntime;
 use crate::runtime::ingest::IngestRuntime;
-use crate::runtime::outbound::{Destination, OutboundParts, OutboundRuntime};
+use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
 use crate::runtime::review::{DeskRule, ReviewDesk, ReviewRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
-use crate::runtime::worker::{WorkerEngine, WorkerParts, WorkerRuntime};
-use crate::supervise::{Board, Cycle, UnitState};
-use crate::unit::plan::{ConnectorUnit, EngineUnit, Off, OffState, Plan, Standing};
+use crate::runtime::worker::{WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
+use crate::supervise::Board;
+use crate::unit::plan::{ConnectorUnit, EngineUnit, Kind, Off, OffState, Plan, Standing, UnitName};
 
 /// Everything built from one plan, not yet started.
 pub struct DaemonRuntimeBundle {
-    /// The plan.
+    /// The plan as it runs: where a unit could not be built anew, with the version that goes on.
     pub plan: Arc<Plan>,
     /// The number under which it is applied.
     pub generation: i64,
@@ -37,165 +39,266 @@ pub struct DaemonRuntimeBundle {
     pub board: Board<RuntimeRecord>,
     /// Now.
     pub clock: Clock,
+    parts: Parts,
+    deps: BundleDeps,
+}
+
+/// The parts of a bundle that the next one takes over where nothing of theirs changed.
+struct Parts {
+    connectors: BTreeMap<String, ConnectorPart>,
+    engines: BTreeMap<String, WorkerEngine>,
+    rooms: Rooms,
+}
+
+/// A connector with its loop.
+#[derive(Clone)]
+struct ConnectorPart {
+    unit: Arc<ConnectorUnit>,
+    connector: Arc<dyn Connector>,
+    sync: Arc<SyncLoop>,
+}
+
+/// The runtimes of which there is one, on or off. They live as long as the process; a reload hands them new orders.
+#[derive(Clone)]
+struct Rooms {
+    generation: Live<i64>,
+    ingest: Arc<IngestRuntime>,
+    worker: Arc<WorkerRuntime>,
+    review: Arc<ReviewRuntime>,
+    outbound: Arc<OutboundRuntime>,
+    pending: Arc<PendingRuntime>,
+}
+
+/// What the runtimes of which there is one are told by a plan.
+struct Orders {
+    generation: i64,
+    plan: Arc<Plan>,
+    worker: WorkerOrders,
+    desk: BTreeMap<String, DeskRule>,
+    outbound: OutboundOrders,
+}
+
+/// The next bundle, built beside the one that runs. Nothing that runs knows of it until [`Succession::begin`].
+pub struct Succession {
+    /// The next bundle.
+    pub bundle: DaemonRuntimeBundle,
+    /// Units whose new version could not be built, with the reason. The old one goes on where there was one.
+    pub failed: BTreeMap<UnitName, String>,
+    orders: Orders,
+}
+
+impl Succession {
+    /// The new plan counts from here on: runtimes get their new orders, the board what is on and off now. Drivers are
+    /// the caller's.
+    #[must_use]
+    pub fn begin(self, old: &Plan) -> DaemonRuntimeBundle {
+        let Self { bundle, orders, .. } = self;
+        let Orders { generation, plan, worker, desk, outbound } = orders;
+        let rooms = &bundle.parts.rooms;
+        rooms.generation.set(generation);
+        rooms.ingest.adopt(&plan);
+        rooms.worker.adopt(worker);
+        bundle.desk.adopt(desk);
+        rooms.outbound.adopt(outbound);
+        board::succeed(&bundle, old);
+        bundle
+    }
 }
 
 impl DaemonRuntimeBundle {
     /// Builds all parts.
     #[must_use]
     pub fn build(plan: Arc<Plan>, generation: i64, deps: BundleDeps) -> Self {
-        let BundleDeps { store, secrets, scrubber, http, process, environment, clock, state_dir } = deps;
-        let daemon = Arc::clone(&plan.daemon);
+        let BundleDeps { store, scrubber, clock, state_dir, .. } = deps.clone();
         let board = Board::default();
-
-        tracing::debug!("building the connectors");
-        let context = |unit: &ConnectorUnit| ConnectorContext {
-            unit: unit.name.clone(),
-            settings: unit.settings.clone(),
-            secrets: Arc::clone(&secrets),
-            clock: clock.clone(),
-            state_dir: state_dir.join("connectors").join(&unit.name),
-            http: http.clone(),
-            process: process.clone(),
-            environment: environment.clone(),
-        };
-        let connectors = parts(&plan.connectors, "connector", |unit| build_connector(unit, context(unit)));
-
-        tracing::debug!("building the engines");
-        let engine_context =
-            EngineContext { secrets: Arc::clone(&secrets), http, process, environment, clock: clock.clone() };
-        let engines = parts(&plan.engines, "engine", |unit| build_engine(unit, engine_context.clone()));
-
-        tracing::debug!("building the sync loops");
-        let mut sync = Vec::new();
-        let mut destinations = BTreeMap::new();
-        let mut rules = BTreeMap::new();
-        for (name, part) in connectors {
-            let (unit, connector) = match part {
-                Part::On(unit, connector) => (unit, connector),
-                Part::Off(disabled) => {
-                    sync.push(Slot::Off(disabled));
-                    continue;
-                }
-            };
-            let rule = unit.outbound;
-            rules.insert(name.clone(), DeskRule { outbound: rule, hold: unit.hold });
-            destinations.insert(name, Destination { connector: Arc::clone(&connector), rule });
-            sync.push(Slot::On(Arc::new(SyncLoop::new(SyncParts {
-                unit,
-                connector,
-                store: store.clone(),
-                secrets: Arc::clone(&secrets),
-                scrubber: scrubber.clone(),
-                clock: clock.clone(),
-                generation,
-            }))));
-        }
+        let number = Live::new(generation);
+        let mut build =
+            Build { deps: &deps, generation: &number, plan: (*plan).clone(), failed: BTreeMap::new() };
+        let connectors = build.connectors(&BTreeMap::new(), &BTreeSet::new());
+        let engines = build.engines(&BTreeMap::new(), &BTreeSet::new());
+        let plan = Arc::new(build.plan);
+        let orders = orders(&plan, generation, &connectors, &engines);
 
         tracing::debug!("building ingest");
         let ingest = IngestRuntime::new(store.clone(), &plan);
-
         tracing::debug!("building the worker");
-        let mut worker_engines = BTreeMap::new();
-        for (name, part) in engines {
-            match part {
-                Part::On(unit, engine) => {
-                    board.enter(&format!("{name}.engine"), UnitState::Active, None, clock.now());
-                    worker_engines.insert(name, WorkerEngine::new(unit, engine));
-                }
-                Part::Off(disabled) => enter(&board, &disabled, &clock),
-            }
-        }
         let worker = WorkerRuntime::new(WorkerParts {
             store: store.clone(),
-            plan: Arc::clone(&plan),
-            engines: worker_engines,
-            slots: daemon.workers,
+            orders: orders.worker,
             scratch: state_dir.join("runs"),
             scrubber: scrubber.clone(),
             board: board.clone(),
             clock: clock.clone(),
-            generation,
         });
-
         tracing::debug!("building review");
-        let desk = ReviewDesk::new(store.clone(), rules);
+        let desk = ReviewDesk::new(store.clone(), orders.desk);
         let review = ReviewRuntime::new(desk.clone(), scrubber.clone());
-
         tracing::debug!("building outbound");
         let outbound = OutboundRuntime::new(OutboundParts {
             store: store.clone(),
-            destinations,
-            rehearsal: daemon.rehearsal,
-            per_destination: daemon.senders,
-            scrubber: scrubber.clone(),
-            clock: clock.clone(),
-        });
-
-        tracing::debug!("building pending, scheduler, onboarding");
-        let pending = PendingRuntime::new(store, clock.clone());
-        let scheduler = not_yet("scheduler.runtime", "there are no timer units to schedule");
-        let onboarding = not_yet("onboarding.runtime", "nothing to set up: units are edited by hand");
-
-        let app = AppRuntime {
-            sync,
-            ingest: switched(&plan, IngestRuntime::UNIT, ingest),
-            worker: switched(&plan, WorkerRuntime::UNIT, worker),
-            review: switched(&plan, ReviewRuntime::UNIT, review),
-            outbound: switched(&plan, OutboundRuntime::UNIT, outbound),
-            pending: switched(&plan, PendingRuntime::UNIT, pending),
-            scheduler,
-            onboarding,
+            orders: orders.outbound,
             scrubber,
             clock: clock.clone(),
-            generation,
+        });
+        tracing::debug!("building pending");
+        let pending = PendingRuntime::new(store, clock.clone());
+
+        let rooms = Rooms {
+            generation: number,
+            ingest: Arc::new(ingest),
+            worker: Arc::new(worker),
+            review: Arc::new(review),
+            outbound: Arc::new(outbound),
+            pending: Arc::new(pending),
         };
-        for disabled in no_ops(&app) {
-            enter(&board, disabled, &clock);
-        }
-        // Their drivers enter them again when they start.
-        for unit in takes_part(&app) {
-            board.enter(unit, UnitState::Activating, None, clock.now());
-        }
-        enter_routes(&board, &plan, &clock);
-        Self { plan, generation, app: Arc::new(app), desk, board, clock }
+        let app = Arc::new(app(&plan, generation, &connectors, &rooms, &deps));
+        let parts = Parts { connectors, engines, rooms };
+        let bundle = Self { plan, generation, app, desk, board, clock, parts, deps };
+        board::enter_all(&bundle);
+        bundle
+    }
+
+    /// Builds what the plan says differently, beside this bundle; the rest is taken over. `anew`: units to build again
+    /// although nothing of theirs changed. Nothing that runs is touched.
+    #[must_use]
+    pub fn next(&self, plan: Plan, generation: i64, anew: &BTreeSet<UnitName>) -> Succession {
+        let rooms = self.parts.rooms.clone();
+        let mut build =
+            Build { deps: &self.deps, generation: &rooms.generation, plan, failed: BTreeMap::new() };
+        let connectors = build.connectors(&self.parts.connectors, anew);
+        let engines = build.engines(&self.parts.engines, anew);
+        let Build { plan, failed, .. } = build;
+        let plan = Arc::new(plan);
+        let orders = orders(&plan, generation, &connectors, &engines);
+        let app = Arc::new(app(&plan, generation, &connectors, &rooms, &self.deps));
+        let bundle = Self {
+            plan,
+            generation,
+            app,
+            desk: self.desk.clone(),
+            board: self.board.clone(),
+            clock: self.clock.clone(),
+            parts: Parts { connectors, engines, rooms },
+            deps: self.deps.clone(),
+        };
+        Succession { bundle, failed, orders }
     }
 }
 
-/// A built part, or the no-op in its place.
-enum Part<U, T> {
-    On(Arc<U>, T),
-    Off(DisabledRuntime),
+/// What is being built from a plan. What cannot be built is written into the plan as off, or as the version that goes on.
+struct Build<'a> {
+    deps: &'a BundleDeps,
+    generation: &'a Live<i64>,
+    plan: Plan,
+    failed: BTreeMap<UnitName, String>,
 }
 
-/// Builds each active unit of a kind; what cannot be built is off with the reason.
-fn parts<U, T>(
-    units: &BTreeMap<String, Standing<U>>,
-    kind: &str,
-    build: impl Fn(&Arc<U>) -> Result<T, PortError>,
-) -> BTreeMap<String, Part<U, T>> {
-    let one = |(name, standing): (&String, &Standing<U>)| {
-        let full_name = format!("{name}.{kind}");
-        let part = match standing {
-            Standing::Off(off) => Part::Off(DisabledRuntime::new(full_name, off.clone())),
-            Standing::Active(unit) => match build(unit) {
-                Ok(built) => Part::On(Arc::clone(unit), built),
-                Err(error) => {
-                    let off = Off { state: OffState::BadSetting, reason: chain(&error), place: None };
-                    Part::Off(DisabledRuntime::new(full_name, off))
+impl Build<'_> {
+    fn connectors(
+        &mut self,
+        old: &BTreeMap<String, ConnectorPart>,
+        anew: &BTreeSet<UnitName>,
+    ) -> BTreeMap<String, ConnectorPart> {
+        tracing::debug!("building the connectors");
+        let mut parts = BTreeMap::new();
+        for (name, standing) in &mut self.plan.connectors {
+            let Standing::Active(unit) = standing else { continue };
+            let full = UnitName { name: name.clone(), kind: Kind::Connector };
+            let before = old.get(name);
+            if let Some(same) = before.filter(|part| part.unit == *unit && !anew.contains(&full)) {
+                parts.insert(name.clone(), same.clone());
+                continue;
+            }
+            match connector(unit, self.deps, self.generation) {
+                Ok(part) => {
+                    parts.insert(name.clone(), part);
                 }
-            },
-        };
-        (name.clone(), part)
-    };
-    units.iter().map(one).collect()
+                Err(error) => {
+                    let why = chain(&error);
+                    let off = Off { state: OffState::BadSetting, reason: why.clone(), place: None };
+                    if let Some(part) = before {
+                        *standing = Standing::Active(Arc::clone(&part.unit));
+                        self.plan.kept.insert(full.clone(), off);
+                        parts.insert(name.clone(), part.clone());
+                    } else {
+                        *standing = Standing::Off(off);
+                    }
+                    self.failed.insert(full, why);
+                }
+            }
+        }
+        parts
+    }
+
+    fn engines(
+        &mut self,
+        old: &BTreeMap<String, WorkerEngine>,
+        anew: &BTreeSet<UnitName>,
+    ) -> BTreeMap<String, WorkerEngine> {
+        tracing::debug!("building the engines");
+        let BundleDeps { secrets, http, process, environment, clock, .. } = self.deps.clone();
+        let context = EngineContext { secrets, http, process, environment, clock };
+        let mut parts = BTreeMap::new();
+        for (name, standing) in &mut self.plan.engines {
+            let Standing::Active(unit) = standing else { continue };
+            let full = UnitName { name: name.clone(), kind: Kind::Engine };
+            let before = old.get(name);
+            if let Some(same) = before.filter(|part| part.unit() == unit && !anew.contains(&full)) {
+                parts.insert(name.clone(), same.clone());
+                continue;
+            }
+            match engine(unit, context.clone()) {
+                Ok(engine) => {
+                    parts.insert(name.clone(), WorkerEngine::new(Arc::clone(unit), engine));
+                }
+                Err(error) => {
+                    let why = chain(&error);
+                    let off = Off { state: OffState::BadSetting, reason: why.clone(), place: None };
+                    if let Some(part) = before {
+                        *standing = Standing::Active(Arc::clone(part.unit()));
+                        self.plan.kept.insert(full.clone(), off);
+                        parts.insert(name.clone(), part.clone());
+                    } else {
+                        *standing = Standing::Off(off);
+                    }
+                    self.failed.insert(full, why);
+                }
+            }
+        }
+        parts
+    }
 }
 
-fn build_connector(unit: &ConnectorUnit, context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
+fn connector(
+    unit: &Arc<ConnectorUnit>,
+    deps: &BundleDeps,
+    generation: &Live<i64>,
+) -> Result<ConnectorPart, PortError> {
+    let BundleDeps { store, secrets, scrubber, http, process, environment, clock, state_dir } = deps.clone();
     let spec = CATALOG.platform(&unit.platform).ok_or_else(|| unknown("platform", &unit.platform))?;
-    (spec.build)(context)
+    let connector = (spec.build)(ConnectorContext {
+        unit: unit.name.clone(),
+        settings: unit.settings.clone(),
+        secrets: Arc::clone(&secrets),
+        clock: clock.clone(),
+        state_dir: state_dir.join("connectors").join(&unit.name),
+        http,
+        process,
+        environment,
+    })?;
+    let sync = Arc::new(SyncLoop::new(SyncParts {
+        unit: Arc::clone(unit),
+        connector: Arc::clone(&connector),
+        store,
+        secrets,
+        scrubber,
+        clock,
+        generation: generation.clone(),
+    }));
+    Ok(ConnectorPart { unit: Arc::clone(unit), connector, sync })
 }
 
-fn build_engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngine>, PortError> {
+fn engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngine>, PortError> {
     let spec = CATALOG.engine(&unit.engine).ok_or_else(|| unknown("engine", &unit.engine))?;
     (spec.build)(unit, context).map(Arc::new)
 }
@@ -204,61 +307,72 @@ fn unknown(what: &str, word: &str) -> PortError {
     PortError::new(crate::model::class::ErrorClass::Config, format!("build the {what} `{word}`: not known"))
 }
 
+fn orders(
+    plan: &Arc<Plan>,
+    generation: i64,
+    connectors: &BTreeMap<String, ConnectorPart>,
+    engines: &BTreeMap<String, WorkerEngine>,
+) -> Orders {
+    let desk = connectors
+        .iter()
+        .map(|(name, part)| (name.clone(), DeskRule { outbound: part.unit.outbound, hold: part.unit.hold }));
+    let destinations = connectors.iter().map(|(name, part)| {
+        let connector = Arc::clone(&part.connector);
+        (name.clone(), Destination { connector, rule: part.unit.outbound })
+    });
+    Orders {
+        generation,
+        plan: Arc::clone(plan),
+        worker: WorkerOrders {
+            plan: Arc::clone(plan),
+            engines: engines.clone(),
+            slots: plan.daemon.workers,
+            generation,
+        },
+        desk: desk.collect(),
+        outbound: OutboundOrders {
+            destinations: destinations.collect(),
+            rehearsal: plan.daemon.rehearsal,
+            per_destination: plan.daemon.senders,
+        },
+    }
+}
+
+fn app(
+    plan: &Plan,
+    generation: i64,
+    connectors: &BTreeMap<String, ConnectorPart>,
+    rooms: &Rooms,
+    deps: &BundleDeps,
+) -> AppRuntime {
+    let sync = plan.connectors.iter().filter_map(|(name, standing)| match standing {
+        Standing::Off(off) => Some(Slot::Off(DisabledRuntime::new(format!("{name}.connector"), off.clone()))),
+        Standing::Active(_) => Some(Slot::On(Arc::clone(&connectors.get(name)?.sync))),
+    });
+    AppRuntime {
+        sync: sync.collect(),
+        ingest: switched(plan, IngestRuntime::UNIT, &rooms.ingest),
+        worker: switched(plan, WorkerRuntime::UNIT, &rooms.worker),
+        review: switched(plan, ReviewRuntime::UNIT, &rooms.review),
+        outbound: switched(plan, OutboundRuntime::UNIT, &rooms.outbound),
+        pending: switched(plan, PendingRuntime::UNIT, &rooms.pending),
+        scheduler: not_yet("scheduler.runtime", "there are no timer units to schedule"),
+        onboarding: not_yet("onboarding.runtime", "nothing to set up: units are edited by hand"),
+        scrubber: deps.scrubber.clone(),
+        clock: deps.clock.clone(),
+        generation,
+    }
+}
+
 /// A runtime, unless its unit switches it off.
-fn switched<C>(plan: &Plan, unit: &str, cycle: C) -> Slot<C> {
+fn switched<C>(plan: &Plan, unit: &str, cycle: &Arc<C>) -> Slot<C> {
     let word = unit.trim_end_matches(".runtime");
     match plan.runtimes.get(word) {
         Some(Standing::Off(off)) => Slot::Off(DisabledRuntime::new(unit, off.clone())),
-        Some(Standing::Active(_)) | None => Slot::On(Arc::new(cycle)),
+        Some(Standing::Active(_)) | None => Slot::On(Arc::clone(cycle)),
     }
 }
 
 fn not_yet(unit: &str, why: &str) -> DisabledRuntime {
     DisabledRuntime::new(unit, Off { state: OffState::Disabled, reason: why.to_owned(), place: None })
-}
-
-fn no_ops(app: &AppRuntime) -> Vec<&DisabledRuntime> {
-    let mut found: Vec<&DisabledRuntime> = app.sync.iter().filter_map(Slot::off).collect();
-    found.extend(app.ingest.off());
-    found.extend(app.worker.off());
-    found.extend(app.review.off());
-    found.extend(app.outbound.off());
-    found.extend(app.pending.off());
-    found.extend([&app.scheduler, &app.onboarding]);
-    found
-}
-
-fn takes_part(app: &AppRuntime) -> Vec<&str> {
-    let mut found: Vec<&str> = app.sync.iter().filter_map(unit_of).collect();
-    found.extend(unit_of(&app.ingest));
-    found.extend(unit_of(&app.worker));
-    found.extend(unit_of(&app.review));
-    found.extend(unit_of(&app.outbound));
-    found.extend(unit_of(&app.pending));
-    found
-}
-
-fn unit_of<C: Cycle>(slot: &Slot<C>) -> Option<&str> {
-    slot.on().map(|cycle| cycle.unit())
-}
-
-fn enter(board: &Board<RuntimeRecord>, disabled: &DisabledRuntime, clock: &Clock) {
-    board.enter(disabled.unit(), UnitState::Inactive, Some(disabled.reason()), clock.now());
-}
-
-/// Routes and environments run nothing; those that are off are on the board with their reason all the same.
-fn enter_routes(board: &Board<RuntimeRecord>, plan: &Plan, clock: &Clock) {
-    for (name, standing) in &plan.routes {
-        enter_standing(board, &format!("{name}.route"), standing, clock);
-    }
-    for (name, standing) in &plan.envs {
-        enter_standing(board, &format!("{name}.env"), standing, clock);
-    }
-}
-
-fn enter_standing<U>(board: &Board<RuntimeRecord>, unit: &str, standing: &Standing<U>, clock: &Clock) {
-    match standing {
-        Standing::Active(_) => board.enter(unit, UnitState::Active, None, clock.now()),
-        Standing::Off(off) => enter(board, &DisabledRuntime::new(unit, off.clone()), clock),
-    }
 }

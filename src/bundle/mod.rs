@@ -1,9 +1,10 @@
 //! The composition root: a plan and its dependencies become a [`DaemonRuntimeBundle`], inert until started.
 
+mod board;
 pub mod deps;
 pub mod factory;
 pub mod running;
 
 pub use deps::BundleDeps;
-pub use factory::DaemonRuntimeBundle;
+pub use factory::{DaemonRuntimeBundle, Succession};
 pub use running::RunningBundle;

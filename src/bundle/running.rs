@@ -1,24 +1,63 @@
-//! Start and stop: a bundle's runtimes get their drivers; stopping takes intake first, then workers, then outbound.
+//! Start, swap and stop: a bundle's runtimes get their drivers; the next bundle takes over, driver by driver, only where
+//! something changed; stopping takes intake first, then workers, then outbound.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::factory::DaemonRuntimeBundle;
+use super::factory::{DaemonRuntimeBundle, Succession};
+use crate::model::live::Live;
 use crate::runtime::RuntimeRecord;
-use crate::runtime::app_runtime::Slot;
-use crate::supervise::{Board, Cycle, Driver, Group};
+use crate::runtime::app_runtime::{AppRuntime, Slot};
+use crate::supervise::{Board, Cycle, Driver, Group, UnitState};
+use crate::unit::plan::UnitName;
 
 /// A started bundle.
 pub struct RunningBundle {
     bundle: DaemonRuntimeBundle,
-    kicks: BTreeMap<String, Arc<Notify>>,
+    drivers: Drivers,
+    /// Drivers that were told to end, by unit: the next one of the unit begins after it.
+    leaving: BTreeMap<String, Life>,
+    kicks: Live<BTreeMap<String, Arc<Notify>>>,
     intake: Phase,
     workers: Phase,
     outbound: Phase,
+}
+
+/// The drivers that run, by unit. Cheap to clone; clones are the same.
+type Drivers = Arc<Mutex<BTreeMap<String, Running>>>;
+
+/// A driver that runs.
+struct Running {
+    /// Which cycle it drives: its address, for a unit of the same name may have been built anew.
+    cycle: usize,
+    kick: Arc<Notify>,
+    life: Life,
+}
+
+/// How a driver is told to end, and tells that it has ended.
+#[derive(Clone)]
+struct Life {
+    /// After the pass in flight.
+    stop: CancellationToken,
+    /// At once: the pass in flight is dropped, and what it had not committed rolls back.
+    cut: CancellationToken,
+    /// It has ended, however.
+    ended: CancellationToken,
+}
+
+impl Life {
+    /// Waits for the end, and makes one when the time is over.
+    async fn over(&self, unit: &str) {
+        if tokio::time::timeout(HAND_OVER, self.ended.cancelled()).await.is_err() {
+            tracing::warn!(unit, "the version before did not end in time: its pass is cut");
+            self.cut.cancel();
+            self.ended.cancelled().await;
+        }
+    }
 }
 
 /// Drivers that stop together.
@@ -43,10 +82,23 @@ const GIVE_BACK: Duration = Duration::from_secs(15);
 /// start asks about.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
 
+/// A driver that is replaced may finish its pass for so long.
+const HAND_OVER: Duration = Duration::from_secs(30);
+
 impl Phase {
     fn new(name: &'static str) -> Self {
         Self { group: Group::new(name), stop: CancellationToken::new() }
     }
+}
+
+/// What drives one unit of a bundle: begins its driver, after the one before it has ended.
+type Begin = Box<dyn FnOnce(&mut RunningBundle, Option<Life>)>;
+
+/// A unit of a bundle that takes part.
+struct Wanted {
+    unit: String,
+    cycle: usize,
+    begin: Begin,
 }
 
 impl RunningBundle {
@@ -55,25 +107,82 @@ impl RunningBundle {
     pub fn start(bundle: DaemonRuntimeBundle) -> Self {
         let (intake, workers, outbound) =
             (Phase::new("intake"), Phase::new("workers"), Phase::new("outbound"));
-        let mut running = Self { bundle, kicks: BTreeMap::new(), intake, workers, outbound };
-        let app = Arc::clone(&running.bundle.app);
-        for slot in &app.sync {
-            running.drive(slot, |running| &running.intake);
-        }
-        running.drive(&app.ingest, |running| &running.intake);
-        running.drive(&app.pending, |running| &running.intake);
-        running.drive(&app.worker, |running| &running.workers);
-        running.drive(&app.review, |running| &running.workers);
-        running.drive(&app.outbound, |running| &running.outbound);
+        let (drivers, kicks) = (Drivers::default(), Live::new(BTreeMap::new()));
+        let leaving = BTreeMap::new();
+        let mut running = Self { bundle, drivers, leaving, kicks, intake, workers, outbound };
+        running.drive(&BTreeSet::new());
         running
     }
 
-    fn drive<C: Cycle<Record = RuntimeRecord>>(&mut self, slot: &Slot<C>, phase: fn(&Self) -> &Phase) {
-        let Some(cycle) = slot.on() else { return };
+    /// Lets the next bundle take over. Drivers of what did not change see nothing of it; those of what is gone or off
+    /// end after the pass in flight; those of what changed end, and the new ones begin after them. `anew`: units whose
+    /// driver begins anew in any case. Does not wait for any of it.
+    pub fn swap(&mut self, next: Succession, anew: &BTreeSet<UnitName>) {
+        let old = Arc::clone(&self.bundle.plan);
+        self.bundle = next.begin(&old);
+        self.drive(&anew.iter().map(ToString::to_string).collect());
+    }
+
+    /// Brings the drivers to what the bundle wants.
+    fn drive(&mut self, anew: &BTreeSet<String>) {
+        let wanted = wanted(&Arc::clone(&self.bundle.app));
+        let names: BTreeSet<&str> = wanted.iter().map(|wanted| wanted.unit.as_str()).collect();
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.retain(|_, life| !life.ended.is_cancelled());
+        self.lock().retain(|unit, running| {
+            let stays = names.contains(unit.as_str());
+            if !stays {
+                running.life.stop.cancel();
+                leaving.insert(unit.clone(), running.life.clone());
+            }
+            stays
+        });
+        for Wanted { unit, cycle, begin } in wanted {
+            let before = match self.lock().get(&unit) {
+                Some(running) if running.cycle == cycle && !anew.contains(&unit) => continue,
+                Some(running) => {
+                    running.life.stop.cancel();
+                    Some(running.life.clone())
+                }
+                None => leaving.get(&unit).cloned(),
+            };
+            begin(self, before);
+        }
+        self.leaving = leaving;
+        self.kicks.set(
+            self.lock().iter().map(|(unit, running)| (unit.clone(), Arc::clone(&running.kick))).collect(),
+        );
+    }
+
+    /// Begins a driver, once `before` has ended or had its time.
+    fn begin<C: Cycle<Record = RuntimeRecord>>(
+        &mut self,
+        cycle: &Arc<C>,
+        phase: fn(&Self) -> &Phase,
+        before: Option<Life>,
+    ) {
+        let unit = cycle.unit().to_owned();
+        let stop = phase(self).stop.child_token();
+        let life = Life { stop, cut: CancellationToken::new(), ended: CancellationToken::new() };
         let driver = Driver::new(Arc::clone(cycle), self.board().clone(), self.bundle.clock.clone());
-        self.kicks.insert(cycle.unit().to_owned(), driver.kick_handle());
-        let phase = phase(self);
-        phase.group.spawn(cycle.unit(), driver.run(phase.stop.clone()));
+        let running = Running { cycle: address(cycle), kick: driver.kick_handle(), life: life.clone() };
+        self.lock().insert(unit.clone(), running);
+        let (name, board, clock) = (unit.clone(), self.board().clone(), self.bundle.clock.clone());
+        phase(self).group.spawn(unit, async move {
+            let Life { stop, cut, ended } = life;
+            // Told however the driver ends.
+            let _ended = ended.drop_guard();
+            if let Some(before) = before {
+                before.over(&name).await;
+                // Its last pass has just been entered under this name.
+                board.enter(&name, UnitState::Activating, None, clock.now());
+            }
+            cut.run_until_cancelled(driver.run(stop)).await;
+        });
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Running>> {
+        self.drivers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The bundle.
@@ -88,17 +197,19 @@ impl RunningBundle {
         &self.bundle.board
     }
 
-    /// Handles that run one cycle of a unit now, by full name.
+    /// Handles that run one cycle of a unit now, by full name; brought up to date by each swap.
     #[must_use]
-    pub fn kicks(&self) -> &BTreeMap<String, Arc<Notify>> {
-        &self.kicks
+    pub fn kicks(&self) -> Live<BTreeMap<String, Arc<Notify>>> {
+        self.kicks.clone()
     }
 
-    /// Tells whether every driver that was started still runs. For the service manager's watchdog.
+    /// Tells whether every driver that should run still runs. For the service manager's watchdog.
     pub fn pulse(&self) -> impl Fn() -> bool + Send + 'static {
-        let groups = [&self.intake, &self.workers, &self.outbound].map(|phase| phase.group.clone());
-        let started: usize = self.kicks.len();
-        move || groups.iter().map(Group::len).sum::<usize>() == started
+        let drivers = Arc::clone(&self.drivers);
+        move || {
+            let drivers = drivers.lock().unwrap_or_else(PoisonError::into_inner);
+            drivers.values().all(|running| !running.life.ended.is_cancelled())
+        }
     }
 
     /// Stops in order. `drain`: how long running engines may go on; `hurry` shortens every wait.
@@ -130,4 +241,35 @@ impl RunningBundle {
         }
         StopOutcome { graceful: cut.is_empty(), cut }
     }
+}
+
+/// The units of a bundle that have a driver, in the order in which they start.
+fn wanted(app: &AppRuntime) -> Vec<Wanted> {
+    let mut all = Vec::new();
+    for slot in &app.sync {
+        want(&mut all, slot, |running| &running.intake);
+    }
+    want(&mut all, &app.ingest, |running| &running.intake);
+    want(&mut all, &app.pending, |running| &running.intake);
+    want(&mut all, &app.worker, |running| &running.workers);
+    want(&mut all, &app.review, |running| &running.workers);
+    want(&mut all, &app.outbound, |running| &running.outbound);
+    all
+}
+
+fn want<C: Cycle<Record = RuntimeRecord>>(
+    all: &mut Vec<Wanted>,
+    slot: &Slot<C>,
+    phase: fn(&RunningBundle) -> &Phase,
+) {
+    let Some(cycle) = slot.on().cloned() else { return };
+    all.push(Wanted {
+        unit: cycle.unit().to_owned(),
+        cycle: address(&cycle),
+        begin: Box::new(move |running, before| running.begin(&cycle, phase, before)),
+    });
+}
+
+fn address<C>(cycle: &Arc<C>) -> usize {
+    Arc::as_ptr(cycle).addr()
 }

@@ -41,6 +41,7 @@ impl Backend {
             environment: context.environment.clone(),
             paths: paths.clone(),
             compiled,
+            pinned: None,
             clock: context.clock.clone(),
             scrubber: Scrubber::default(),
         };

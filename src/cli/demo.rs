@@ -154,7 +154,7 @@ async fn assemble(scene: &Scene, context: &Context<'_>) -> Result<Assembly, CliE
     let compiled = assembly::compile_units(&search, &environment, paths.state.clone());
     let clock = context.clock.clone();
     let scrubber = Scrubber::default();
-    let options = assembly::Options { environment, paths, compiled, clock, scrubber };
+    let options = assembly::Options { environment, paths, compiled, pinned: None, clock, scrubber };
     Assembly::open(options).await.map_err(assembly_error)
 }
 

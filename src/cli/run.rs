@@ -1,5 +1,7 @@
 //! `workagent run`: the daemon in the foreground; `run --once`: one cycle over everything, then its summary.
 
+use std::sync::Arc;
+
 use clap::Args;
 
 use super::backend::assembly_error;
@@ -8,10 +10,12 @@ use super::context::Context;
 use super::error::CliError;
 use crate::daemon::assembly::{self, Assembly, Options};
 use crate::daemon::exit;
+use crate::daemon::findings::FindingLog;
 use crate::daemon::logging::{self, LogOptions, LogTarget};
 use crate::daemon::run;
 use crate::daemon::service_manager::ServiceManager;
 use crate::daemon::signals::{Hangup, Signals};
+use crate::daemon::unit_files::UnitFiles;
 use crate::model::cycle::{CycleSummary, RuntimeSummary};
 use crate::secret::Scrubber;
 use crate::unit::BUILT_IN;
@@ -37,9 +41,12 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
         if context.environment.get("NOTIFY_SOCKET").is_some() { Hangup::Reload } else { Hangup::Stop };
     let signals = Signals::catch(hangup).map_err(|error| CliError::doing("catch signals", &error))?;
     let paths = context.paths()?;
-    let compiled = assembly::compile_units(&context.search(), &context.environment, paths.state.clone());
+    let mut files = UnitFiles::new(context.search(), &context.environment, &paths);
+    let compiled = files.look().compiled;
+    let pinned = files.pinned();
+    let daemon = Arc::clone(&pinned.as_ref().map_or(&compiled, |pinned| &pinned.compiled).plan.daemon);
     let scrubber = Scrubber::default();
-    let filter = args.log.unwrap_or_else(|| compiled.plan.daemon.log_level.clone());
+    let filter = args.log.unwrap_or_else(|| daemon.log_level.clone());
     logging::init(&LogOptions {
         filter,
         target: LogTarget::of(&context.environment),
@@ -48,15 +55,19 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
     })
     .map_err(|error| CliError { code: exit::CONFIG, ..CliError::doing("start logging", &error) })?;
     let environment = context.environment.clone();
-    let options = Options { environment, paths, compiled, clock: context.clock.clone(), scrubber };
+    let clock = context.clock.clone();
+    let options = Options { environment, paths, compiled, pinned, clock, scrubber };
     let assembly = Assembly::open(options).await.map_err(assembly_error)?;
-    assembly.log_findings();
-    assembly.fit_to_plan().await.map_err(|error| CliError::doing("go on from the record", &error))?;
+    let plan = &assembly.bundle.plan;
+    assembly::fit_to_plan(&assembly.store, &assembly.clock, plan, None)
+        .await
+        .map_err(|error| CliError::doing("go on from the record", &error))?;
     if args.once {
+        FindingLog::default().say(&assembly.compiled);
         return once(assembly, args.json, context).await;
     }
     let service = ServiceManager::of(&context.environment);
-    run::run(assembly, signals, service)
+    run::run(assembly, files, signals, service)
         .await
         .map_err(|error| CliError::doing("serve the control socket", &error))?;
     Ok(exit::OK)

@@ -5,6 +5,7 @@ mod cases;
 mod outbox;
 mod review;
 mod status;
+mod units;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +18,11 @@ use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 
+use super::manager::Manager;
 use super::server::Fault;
 use super::wire::{Hello, Mode};
 use crate::model::class::chain;
+use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
 use crate::runtime::RuntimeRecord;
 use crate::runtime::review::ReviewDesk;
@@ -37,15 +40,11 @@ pub struct ApiState {
     /// What each unit is doing.
     pub board: Board<RuntimeRecord>,
     /// Runs one cycle of a unit now; empty when no daemon runs.
-    pub kicks: BTreeMap<String, Arc<Notify>>,
-    /// The plan.
-    pub plan: Arc<Plan>,
-    /// Its number.
-    pub generation: i64,
-    /// Errors in unit files.
-    pub findings: u64,
-    /// Live or rehearsal.
-    pub mode: Mode,
+    pub kicks: Live<BTreeMap<String, Arc<Notify>>>,
+    /// What runs now.
+    pub present: Live<Present>,
+    /// Takes orders to units; `None` when no daemon runs.
+    pub manager: Option<Arc<dyn Manager>>,
     /// A daemon runs (this is not a command on its own).
     pub daemon: bool,
     /// When it started.
@@ -54,6 +53,45 @@ pub struct ApiState {
     pub clock: Clock,
     /// Masks secrets.
     pub scrubber: Scrubber,
+}
+
+/// What runs now; replaced by each reload.
+#[derive(Clone, Debug)]
+pub struct Present {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// Its number.
+    pub generation: i64,
+    /// Live or rehearsal.
+    pub mode: Mode,
+    /// Errors in unit files.
+    pub findings: u64,
+    /// Since when there are any.
+    pub findings_since: Option<Timestamp>,
+    /// The generation that plans are pinned to.
+    pub pinned: Option<i64>,
+    /// The target that was isolated.
+    pub target: Option<String>,
+    /// Keys that differ from what the daemon started with and cannot change while it runs.
+    pub needs_restart: Vec<String>,
+}
+
+impl Present {
+    /// A plan under its number, with so many errors in unit files.
+    #[must_use]
+    pub fn new(plan: Arc<Plan>, generation: i64, findings: u64) -> Self {
+        let mode = if plan.daemon.rehearsal { Mode::Rehearsal } else { Mode::Live };
+        Self {
+            plan,
+            generation,
+            mode,
+            findings,
+            findings_since: None,
+            pinned: None,
+            target: None,
+            needs_restart: Vec::new(),
+        }
+    }
 }
 
 type Shared = State<Arc<ApiState>>;
@@ -80,6 +118,9 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/pause", post(pause))
         .route("/v1/resume", post(resume))
         .route("/v1/kick/{unit}", post(kick))
+        .route("/v1/reload", post(units::reload))
+        .route("/v1/units/{unit}/{order}", post(units::order))
+        .route("/v1/isolate/{target}", post(units::isolate))
         .with_state(Arc::new(state))
 }
 
@@ -105,14 +146,15 @@ async fn resume(State(state): Shared) -> Reply<()> {
 async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
     if let Some(engine) = unit.strip_suffix(".engine")
         && state.daemon
-        && matches!(state.plan.engines.get(engine), Some(Standing::Active(_)))
+        && matches!(state.present.get().plan.engines.get(engine), Some(Standing::Active(_)))
     {
         // An engine runs when a case is there for it; what it can be spared is the rest of its cool-down.
         state.store.set_cooldown(engine, state.clock.now(), "ended by hand").await?;
         state.store.wakeups().worker.notify_one();
         return Ok(Json(()));
     }
-    match state.kicks.get(&unit) {
+    let kicks = state.kicks.get();
+    match kicks.get(&unit) {
         Some(kick) => {
             kick.notify_one();
             Ok(Json(()))
@@ -122,7 +164,7 @@ async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
             Err(fault.hint("start it with `workagent run`, or do one cycle with `workagent run --once`"))
         }
         None => {
-            let like = state.kicks.keys().find(|name| name.split('.').next() == Some(unit.as_str()));
+            let like = kicks.keys().find(|name| name.split('.').next() == Some(unit.as_str()));
             let fault = Fault::not_found(format!("there is no running unit {unit}"));
             Err(match like {
                 Some(name) => fault.hint(format!("did you mean {name}?")),

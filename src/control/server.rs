@@ -22,6 +22,12 @@ pub struct Fault {
     error: ApiError,
 }
 
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.error.message)
+    }
+}
+
 impl Fault {
     /// With a class word of [`ApiError::class`].
     pub fn new(status: StatusCode, class: &str, message: impl Into<String>) -> Self {

@@ -95,6 +95,12 @@ pub struct StatusView {
     /// Since when there are any.
     #[serde(default)]
     pub findings_since: Option<Timestamp>,
+    /// The generation that the daemon is pinned to, edits notwithstanding.
+    #[serde(default)]
+    pub pinned: Option<i64>,
+    /// The target that was isolated.
+    #[serde(default)]
+    pub target: Option<String>,
     /// Anything else a person should know: "replies are held: 2".
     #[serde(default)]
     pub notes: Vec<String>,
@@ -152,6 +158,9 @@ pub struct UnitView {
     /// Where the reason stands, `FILE:LINE:COLUMN`.
     #[serde(default)]
     pub place: Option<String>,
+    /// It runs its last good version; this is what is wrong with the present one, with the place.
+    #[serde(default)]
+    pub kept: Option<String>,
     /// How it is, judged at [`StatusView::now`].
     #[serde(default)]
     pub health: Option<Health>,
@@ -206,6 +215,7 @@ impl UnitView {
             enabled: true,
             reason: None,
             place: None,
+            kept: None,
             health: None,
             since: None,
             running_since: None,

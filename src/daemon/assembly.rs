@@ -8,26 +8,29 @@ use tokio::net::UnixStream;
 
 use crate::bundle::{BundleDeps, DaemonRuntimeBundle};
 use crate::catalog::CATALOG;
-use crate::control::api::ApiState;
-use crate::control::wire::Mode;
-use crate::diag::{Counts, Severity};
+use crate::control::api::{ApiState, Present};
+use crate::diag::Counts;
 use crate::http::HttpRoom;
 use crate::model::environment::Environment;
 use crate::model::limits;
+use crate::model::live::Live;
 use crate::model::run::RunFailure;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
 use crate::runtime::points::Point;
-use crate::secret::Scrubber;
 use crate::secret::secrets::Secrets;
+use crate::secret::{Scrubber, SecretStore};
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
 use crate::unit::compile::{CompileEnv, Compiled, compile};
 use crate::unit::load::load;
-use crate::unit::plan::{Off, Standing};
+use crate::unit::plan::{Off, Plan, Standing};
 use crate::unit::search::SearchPath;
 
+use super::holds::Holds;
 use super::lock::{InstanceLock, LockError};
 use super::paths::Paths;
+use super::reload::effective;
+use super::unit_files::Pinned;
 
 /// What to assemble from.
 pub struct Options {
@@ -37,6 +40,8 @@ pub struct Options {
     pub paths: Paths,
     /// The compiled units.
     pub compiled: Compiled,
+    /// The earlier plan that counts instead of them, if one was pinned.
+    pub pinned: Option<Pinned>,
     /// Now.
     pub clock: Clock,
     /// Masks secrets; the same one that the log goes through.
@@ -64,7 +69,13 @@ pub struct Assembly {
     /// The record.
     pub store: Store,
     /// Plan, findings and their sources.
-    pub compiled: Compiled,
+    pub compiled: Arc<Compiled>,
+    /// Where secret values come from.
+    pub secrets: Arc<dyn SecretStore>,
+    /// The captured environment.
+    pub environment: Environment,
+    /// The generation that was pinned.
+    pub pinned: Option<i64>,
     /// What start-up found of a dead predecessor.
     pub recovery: Recovery,
     /// Where things lie.
@@ -82,8 +93,13 @@ pub struct Assembly {
 pub fn compile_units(search: &SearchPath, environment: &Environment, state_dir: PathBuf) -> Compiled {
     let registry = CATALOG.registry();
     let loaded = load(search, registry.shipped);
-    let env = CompileEnv { home: environment.get_os("HOME").map(PathBuf::from), state_dir };
-    compile(&loaded, &registry, &env)
+    compile(&loaded, &registry, &compile_env(environment, state_dir))
+}
+
+/// What the values of units may refer to outside their files.
+#[must_use]
+pub fn compile_env(environment: &Environment, state_dir: PathBuf) -> CompileEnv {
+    CompileEnv { home: environment.get_os("HOME").map(PathBuf::from), state_dir }
 }
 
 /// Engines of a killed daemon have been ended; what they worked in is nobody's any more.
@@ -126,11 +142,12 @@ impl Assembly {
     /// See [`AssemblyError`]. Nothing is changed when the lock is held by another instance. A command that holds it in
     /// passing, or a daemon on its way out, is waited for.
     pub async fn open(options: Options) -> Result<Self, AssemblyError> {
-        let Options { environment, paths, compiled, clock, scrubber } = options;
-        if let Some(off) = &compiled.daemon_off {
+        let Options { environment, paths, compiled, pinned, clock, scrubber } = options;
+        let source = pinned.as_ref().map_or(&compiled, |pinned| &pinned.compiled);
+        if let Some(off) = &source.daemon_off {
             return Err(AssemblyError::DaemonUnit(off.clone()));
         }
-        let daemon = Arc::clone(&compiled.plan.daemon);
+        let daemon = Arc::clone(&source.plan.daemon);
         let database = daemon.store_path.clone().unwrap_or_else(|| paths.database());
         let lock = lock_patiently(&paths, &database, &clock).await?;
         let (file, key) = (paths.secrets_file(), paths.secrets_key());
@@ -154,71 +171,87 @@ impl Assembly {
             );
         }
         Point::AfterRecovery.pass();
-        let generation = store.generation(&compiled.plan.hash).await?;
+        let generation = match &pinned {
+            Some(pinned) => pinned.generation,
+            None => store.generation(&compiled.plan.hash).await?,
+        };
+        let plan = effective(&source.plan, &Holds::default(), &environment, &*secrets).await;
         let deps = BundleDeps {
             store: store.clone(),
-            secrets,
+            secrets: Arc::clone(&secrets),
             scrubber: scrubber.clone(),
             http: HttpRoom::default(),
             process,
-            environment,
+            environment: environment.clone(),
             clock: clock.clone(),
             state_dir: paths.state.clone(),
         };
-        let bundle = DaemonRuntimeBundle::build(Arc::new(compiled.plan.clone()), generation, deps);
-        Ok(Self { bundle, store, compiled, recovery, paths, scrubber, clock, lock })
-    }
-
-    /// Fits what the record says of engines to the engines there are now, at the start of a run: cases queued for one that
-    /// is gone are routed anew, and waits for a mended setting or secret end. A plan's limit is not ended by a restart.
-    ///
-    /// # Errors
-    /// The database.
-    pub async fn fit_to_plan(&self) -> Result<(), StoreError> {
-        let engines = &self.compiled.plan.engines;
-        let active = engines.iter().filter(|(_, standing)| matches!(standing, Standing::Active(_)));
-        let names: Vec<String> = active.map(|(name, _)| name.clone()).collect();
-        let rerouted = self.store.reroute_queued(&names).await?;
-        if rerouted > 0 {
-            tracing::info!(rerouted, "cases were queued for engines that are gone or off: routed anew");
-        }
-        let mendable = [RunFailure::Config, RunFailure::Auth, RunFailure::Billing];
-        for (engine, _, reason) in self.store.cooldowns().await? {
-            if mendable.iter().any(|failure| reason.starts_with(failure.word())) {
-                self.store.set_cooldown(&engine, self.clock.now(), "a start looks again").await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// One line for each error in unit files, for the log; `workagent validate` shows them in full.
-    pub fn log_findings(&self) {
-        let errors = self.compiled.findings.iter().filter(|finding| finding.severity == Severity::Error);
-        for finding in errors {
-            let (line, column) = self.compiled.sources.position(finding.span);
-            let path = self.compiled.sources.path(finding.span.source).display();
-            tracing::error!("{path}:{line}:{column}: {}: {}", finding.check.code, finding.title);
-        }
+        let bundle = DaemonRuntimeBundle::build(Arc::new(plan), generation, deps);
+        let (compiled, pinned) = (Arc::new(compiled), pinned.map(|pinned| pinned.generation));
+        Ok(Self {
+            bundle,
+            store,
+            compiled,
+            secrets,
+            environment,
+            pinned,
+            recovery,
+            paths,
+            scrubber,
+            clock,
+            lock,
+        })
     }
 
     /// What the control API works with when nothing is started.
     #[must_use]
     pub fn api_state(&self) -> ApiState {
-        let plan = Arc::clone(&self.bundle.plan);
-        let mode = if plan.daemon.rehearsal { Mode::Rehearsal } else { Mode::Live };
+        let findings = Counts::of(&self.compiled.findings).errors as u64;
+        let present = Present {
+            findings_since: (findings > 0).then(|| self.clock.now()),
+            pinned: self.pinned,
+            ..Present::new(Arc::clone(&self.bundle.plan), self.bundle.generation, findings)
+        };
         ApiState {
             store: self.store.clone(),
             desk: self.bundle.desk.clone(),
             board: self.bundle.board.clone(),
-            kicks: std::collections::BTreeMap::new(),
-            plan,
-            generation: self.bundle.generation,
-            findings: Counts::of(&self.compiled.findings).errors as u64,
-            mode,
+            kicks: Live::new(std::collections::BTreeMap::new()),
+            present: Live::new(present),
+            manager: None,
             daemon: false,
             started_at: self.clock.now(),
             clock: self.clock.clone(),
             scrubber: self.scrubber.clone(),
         }
     }
+}
+
+/// Fits what the record says of engines to the engines there are now, at the start of a run and at each reload: cases
+/// queued for one that is gone are routed anew, and waits for a mended setting or secret end. A plan's limit is not ended by
+/// that. `before`: the plan that ran; at a start there is none.
+///
+/// # Errors
+/// The database.
+pub async fn fit_to_plan(
+    store: &Store,
+    clock: &Clock,
+    plan: &Plan,
+    before: Option<&Plan>,
+) -> Result<(), StoreError> {
+    let active = plan.engines.iter().filter(|(_, standing)| matches!(standing, Standing::Active(_)));
+    let names: Vec<String> = active.map(|(name, _)| name.clone()).collect();
+    let rerouted = store.reroute_queued(&names).await?;
+    if rerouted > 0 {
+        tracing::info!(rerouted, "cases were queued for engines that are gone or off: routed anew");
+    }
+    let mendable = [RunFailure::Config, RunFailure::Auth, RunFailure::Billing];
+    let is_mended =
+        |engine: &str| before.is_none_or(|before| before.engines.get(engine) != plan.engines.get(engine));
+    for (engine, _, reason) in store.cooldowns().await? {
+        if is_mended(&engine) && mendable.iter().any(|failure| reason.starts_with(failure.word())) {
+            store.set_cooldown(&engine, clock.now(), "the plan changed or the daemon started").await?;
+        }
+    }
+    Ok(())
 }

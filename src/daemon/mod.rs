@@ -2,11 +2,16 @@
 
 pub mod assembly;
 pub use crate::model::exit;
+pub mod facts;
+pub mod findings;
+pub mod holds;
 pub mod lock;
 pub mod logging;
 pub mod paths;
 pub mod plans;
+pub mod reload;
 pub mod run;
 pub mod service_manager;
 pub mod signals;
+pub mod unit_files;
 pub mod watch;

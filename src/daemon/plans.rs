@@ -17,10 +17,10 @@ pub use disk::{PlanError, PlanStore};
 use crate::diag::SourceMap;
 use crate::model::text::hex;
 use crate::model::time::Timestamp;
-use crate::unit::BUILT_IN;
 use crate::unit::compile::{Compiled, KeyOrigin, LastGood};
 use crate::unit::kinds::daemon::NAME as DAEMON;
 use crate::unit::plan::{Kind, Off, UnitName};
+use crate::unit::{BUILT_IN, KEPT};
 
 /// The form of the files that this program writes. It reads lower ones, and leaves higher ones alone.
 pub const FORMAT: u32 = 1;
@@ -225,8 +225,9 @@ fn places(origins: &[KeyOrigin], sources: &SourceMap) -> BTreeMap<String, String
 
 /// What could not be read has no text, and an empty file says nothing.
 fn files(sources: &SourceMap) -> Vec<KeptFile> {
-    let read =
-        sources.all().iter().filter(|source| !source.text.is_empty() && !source.path.starts_with(BUILT_IN));
+    let read = sources.all().filter(|source| {
+        !source.text.is_empty() && !source.path.starts_with(BUILT_IN) && !source.path.starts_with(KEPT)
+    });
     let kept = |source: &crate::diag::Source| KeptFile {
         path: source.path.clone(),
         sha256: hex(&Sha256::digest(source.text.as_bytes())),

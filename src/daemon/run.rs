@@ -1,6 +1,5 @@
 //! The daemon: start everything, serve the control socket, wait for a signal, stop in order.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +7,18 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
+use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
+use super::unit_files::UnitFiles;
+use super::watch::{WatchOptions, Watcher};
 use crate::bundle::RunningBundle;
 use crate::bundle::running::StopOutcome;
 use crate::control::api::{self, ApiState};
 use crate::control::listener::ControlListener;
-use crate::control::server;
+use crate::control::manager::{Manager, Why};
+use crate::control::server::{self, Fault};
+use crate::control::wire::units::ReloadView;
 use crate::supervise::Group;
 
 /// The tasks of the process itself end at once when told to; this is the bound.
@@ -24,16 +28,30 @@ const PROCESS_STOP: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// The control socket cannot be bound.
-pub async fn run(assembly: Assembly, signals: Signals, service: ServiceManager) -> io::Result<StopOutcome> {
+pub async fn run(
+    assembly: Assembly,
+    files: UnitFiles,
+    signals: Signals,
+    service: ServiceManager,
+) -> io::Result<StopOutcome> {
     let api = assembly.api_state();
-    let Assembly { bundle, store, paths, scrubber, lock, .. } = assembly;
+    let Assembly { bundle, store, compiled, secrets, environment, paths, scrubber, clock, lock, .. } =
+        assembly;
     let listener = ControlListener::bind(&paths.socket)?;
-    let drain = bundle.plan.daemon.stop_timeout;
-    let units = bundle.plan.sources.len();
+    let mut watcher = Watcher::new(files.search().clone(), WatchOptions::default());
     let running = RunningBundle::start(bundle);
-    let kicks: BTreeMap<_, _> =
-        running.kicks().iter().map(|(unit, kick)| (unit.clone(), Arc::clone(kick))).collect();
-    let router = api::router(ApiState { kicks, daemon: true, ..api });
+    let (kicks, alive) = (running.kicks(), running.pulse());
+    let status = status_line(&running);
+    if without_connectors(&running) {
+        tracing::warn!(
+            "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"
+        );
+    }
+    let rooms = Rooms { store: store.clone(), secrets, environment, clock, service };
+    let start = Start { files, compiled, running };
+    let reloader = Reloader::new(rooms, start, api.present.clone());
+    let manager: Option<Arc<dyn Manager>> = Some(Arc::new(reloader.clone()));
+    let router = api::router(ApiState { kicks, manager, daemon: true, ..api });
 
     let orders = Orders::default();
     let end = CancellationToken::new();
@@ -49,21 +67,34 @@ pub async fn run(assembly: Assembly, signals: Signals, service: ServiceManager) 
     process.spawn("signals", async move {
         caught_end.run_until_cancelled(signals.run(&caught)).await;
     });
-    let alive = running.pulse();
+    let (seen, seen_end) = (reloader.clone(), end.clone());
+    process.spawn("watch", async move {
+        let watch = async {
+            loop {
+                watcher.changed().await;
+                said(seen.reload(Why::Watch, false).await);
+            }
+        };
+        seen_end.run_until_cancelled(watch).await;
+    });
+    let (asked, asked_end, reloads) = (reloader.clone(), end.clone(), Arc::clone(&orders.reload));
+    process.spawn("reload", async move {
+        let reload = async {
+            loop {
+                reloads.notified().await;
+                said(asked.reload(Why::Signal, false).await);
+            }
+        };
+        asked_end.run_until_cancelled(reload).await;
+    });
     process.spawn("watchdog", async move { service.watchdog(alive, &watched).await });
 
-    let status = format!("{units} unit files, generation {}", running.bundle().generation);
-    if without_connectors(&running) {
-        tracing::warn!(
-            "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"
-        );
-    }
     tracing::info!(socket = %paths.socket.display(), "running: {status}");
     service.ready(&status);
     orders.stop.cancelled().await;
 
     service.stopping("finishing what runs");
-    let outcome = running.stop(drain, &orders.hurry).await;
+    let outcome = reloader.stop(&orders.hurry).await;
     end.cancel();
     process.stop(PROCESS_STOP, &orders.hurry).await;
     store.close().await;
@@ -74,6 +105,13 @@ pub async fn run(assembly: Assembly, signals: Signals, service: ServiceManager) 
         tracing::warn!(cut = ?outcome.cut, "stopped; what was cut goes on at the next start");
     }
     Ok(outcome)
+}
+
+/// A reload that could not be carried through at all; what came of one that was is in status.
+fn said(result: Result<ReloadView, Fault>) {
+    if let Err(fault) = result {
+        tracing::error!("reload: {fault}");
+    }
 }
 
 /// No connector takes part.

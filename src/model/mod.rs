@@ -11,6 +11,7 @@ pub mod exit;
 pub mod ids;
 pub mod item;
 pub mod limits;
+pub mod live;
 pub mod marker;
 pub mod outbound;
 pub mod repeat;

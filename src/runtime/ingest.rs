@@ -13,6 +13,7 @@ use crate::model::cycle::{IngestSummary, RuntimeSummary};
 use crate::model::ids::CaseId;
 use crate::model::item::{AUTO_REPLY_SUSPECTED, Disposition, ReplyWay};
 use crate::model::limits;
+use crate::model::live::Live;
 use crate::store::{Admission, CaseFacts, Store, StoreError};
 use crate::supervise::{Cycle, Next, Pass};
 use crate::unit::plan::{Plan, Standing};
@@ -20,9 +21,27 @@ use crate::unit::plan::{Plan, Standing};
 /// Routes new cases.
 pub struct IngestRuntime {
     store: Store,
+    rules: Live<Rules>,
+}
+
+/// The part that comes from a plan.
+struct Rules {
     router: Router,
     /// Connectors whose platform takes no replies at all.
     mute: BTreeSet<String>,
+}
+
+impl Rules {
+    fn of(plan: &Plan) -> Self {
+        let mute = plan.connectors.values().filter_map(|standing| match standing {
+            Standing::Active(unit) => {
+                let replies = CATALOG.platform(&unit.platform).is_some_and(|spec| spec.replies);
+                (!replies).then(|| unit.name.clone())
+            }
+            Standing::Off(_) => None,
+        });
+        Self { router: Router::new(plan), mute: mute.collect() }
+    }
 }
 
 impl IngestRuntime {
@@ -32,14 +51,13 @@ impl IngestRuntime {
     /// Over a store, with the routes of a plan.
     #[must_use]
     pub fn new(store: Store, plan: &Plan) -> Self {
-        let mute = plan.connectors.values().filter_map(|standing| match standing {
-            Standing::Active(unit) => {
-                let replies = CATALOG.platform(&unit.platform).is_some_and(|spec| spec.replies);
-                (!replies).then(|| unit.name.clone())
-            }
-            Standing::Off(_) => None,
-        });
-        Self { store, router: Router::new(plan), mute: mute.collect() }
+        Self { store, rules: Live::new(Rules::of(plan)) }
+    }
+
+    /// Takes over another plan's routes.
+    pub fn adopt(&self, plan: &Plan) {
+        self.rules.set(Rules::of(plan));
+        self.store.wakeups().ingest.notify_one();
     }
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
@@ -58,8 +76,9 @@ impl IngestRuntime {
         if cases.is_empty() {
             return Ok(Next::WhenWoken);
         }
+        let rules = self.rules.get();
         let admissions: Vec<(CaseId, Admission)> =
-            cases.iter().map(|facts| (facts.case.id, self.admission(facts))).collect();
+            cases.iter().map(|facts| (facts.case.id, rules.admission(facts))).collect();
         for (_, admission) in &admissions {
             match admission {
                 Admission::Queue { .. } => summary.queued += 1,
@@ -71,7 +90,9 @@ impl IngestRuntime {
         Point::AfterRouting.pass();
         Ok(Next::Now)
     }
+}
 
+impl Rules {
     /// Where a new case goes. Pure.
     fn admission(&self, facts: &CaseFacts) -> Admission {
         match &facts.disposition {

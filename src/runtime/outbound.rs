@@ -14,6 +14,7 @@ use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::cycle::{CycleError, OutboundSummary, RuntimeSummary};
 use crate::model::draft::approval_hash;
 use crate::model::limits;
+use crate::model::live::Live;
 use crate::model::outbound::{ActionState, Confirmation, OutboundAction};
 use crate::model::retry::Backoff;
 use crate::model::time::{Clock, Timestamp};
@@ -47,24 +48,32 @@ pub struct Destination {
 /// Sends approved actions.
 #[derive(Clone)]
 pub struct OutboundRuntime {
-    parts: Arc<OutboundParts>,
+    parts: Live<OutboundParts>,
     jobs: Jobs<End>,
 }
 
 /// What the outbound runtime is made of.
+#[derive(Clone)]
 pub struct OutboundParts {
     /// The record.
     pub store: Store,
+    /// What the plan says.
+    pub orders: OutboundOrders,
+    /// Masks errors.
+    pub scrubber: Scrubber,
+    /// Now.
+    pub clock: Clock,
+}
+
+/// The part of the outbound runtime that comes from a plan.
+#[derive(Clone)]
+pub struct OutboundOrders {
     /// Active connectors by unit name.
     pub destinations: BTreeMap<String, Destination>,
     /// Real reads, fake sends.
     pub rehearsal: bool,
     /// Sends at once per destination.
     pub per_destination: usize,
-    /// Masks errors.
-    pub scrubber: Scrubber,
-    /// Now.
-    pub clock: Clock,
 }
 
 /// What one job came to.
@@ -89,7 +98,14 @@ impl OutboundRuntime {
     /// Nothing is sent yet.
     #[must_use]
     pub fn new(parts: OutboundParts) -> Self {
-        Self { parts: Arc::new(parts), jobs: Jobs::new("outbound") }
+        Self { parts: Live::new(parts), jobs: Jobs::new("outbound") }
+    }
+
+    /// Takes over another plan. A send in flight goes on with the one it began with.
+    pub fn adopt(&self, orders: OutboundOrders) {
+        let old = self.parts.get();
+        self.parts.set(OutboundParts { orders, ..(*old).clone() });
+        old.store.wakeups().outbound.notify_one();
     }
 
     /// Sends in flight, for stopping.
@@ -103,7 +119,7 @@ impl OutboundRuntime {
         let (summary, errors) = self.collect();
         let stalled = errors.iter().any(|error| error.unit == Self::UNIT);
         let (fault, next) = match started {
-            Ok(_) if stalled => (None, Next::At(self.parts.clock.now().plus(STALL))),
+            Ok(_) if stalled => (None, Next::At(self.parts.get().clock.now().plus(STALL))),
             Ok(next) => (None, next),
             Err(error) => (Some(store_fault("look for due actions", &error)), Next::WhenWoken),
         };
@@ -112,7 +128,7 @@ impl OutboundRuntime {
     }
 
     async fn start_due(&self) -> Result<Next, StoreError> {
-        let parts = &self.parts;
+        let parts = self.parts.get();
         if parts.store.flag("paused").await?.is_some() {
             return Ok(Next::WhenWoken);
         }
@@ -122,12 +138,12 @@ impl OutboundRuntime {
                 if self.jobs.is_running(&action.id.to_string()) {
                     continue;
                 }
-                if self.jobs.running_in(&action.connector) >= parts.per_destination {
+                if self.jobs.running_in(&action.connector) >= parts.orders.per_destination {
                     waiting = true;
                     continue;
                 }
                 let (lane, name) = (action.connector.clone(), action.id.to_string());
-                self.jobs.start(&lane, name, handle(Arc::clone(parts), action));
+                self.jobs.start(&lane, name, handle(Arc::clone(&parts), action));
             }
         }
         // What waits for a free place, or runs, wakes the next pass by its end; only the future needs a timer.
@@ -166,11 +182,11 @@ impl OutboundRuntime {
                     errors.push(error);
                 }
                 Ended::Well(End::Store(message)) => {
-                    errors.push(cycle_error(Self::UNIT, "network", &message, &self.parts.scrubber));
+                    errors.push(cycle_error(Self::UNIT, "network", &message, &self.parts.get().scrubber));
                 }
                 Ended::Panicked(name) => {
                     let message = format!("sending {name} panicked");
-                    errors.push(cycle_error(Self::UNIT, "bug", &message, &self.parts.scrubber));
+                    errors.push(cycle_error(Self::UNIT, "bug", &message, &self.parts.get().scrubber));
                 }
             }
         }
@@ -190,9 +206,10 @@ impl Cycle for OutboundRuntime {
     }
 
     fn woken(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async {
+        let parts = self.parts.get();
+        Box::pin(async move {
             tokio::select! {
-                () = self.parts.store.wakeups().outbound.notified() => {}
+                () = parts.store.wakeups().outbound.notified() => {}
                 () = self.jobs.ended() => {}
             }
         })
@@ -212,10 +229,10 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
     if let Some(why) = may_not_leave(parts, action) {
         return hold(parts, action, &why).await;
     }
-    let Some(destination) = parts.destinations.get(&action.connector) else {
+    let Some(destination) = parts.orders.destinations.get(&action.connector) else {
         return hold(parts, action, "its connector is switched off or broken").await;
     };
-    if parts.rehearsal {
+    if parts.orders.rehearsal {
         let why = format!("rehearsal: would have gone to {}", action.envelope.recipients());
         parts.store.mark_held(action.id, &why).await?;
         return Ok(End::Rehearsed);
@@ -265,7 +282,7 @@ fn may_not_leave(parts: &OutboundParts, action: &OutboundAction) -> Option<Strin
     if approval_hash(&action.connector, &action.envelope, &action.body) != action.hash {
         return Some("it is not what was approved".into());
     }
-    let rule = parts.destinations.get(&action.connector).map(|destination| destination.rule);
+    let rule = parts.orders.destinations.get(&action.connector).map(|destination| destination.rule);
     (rule == Some(OutboundRule::Never)).then(|| "the connector says outbound = \"never\"".into())
 }
 
@@ -299,7 +316,7 @@ async fn after_refusal(
 }
 
 async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<End, StoreError> {
-    let Some(destination) = parts.destinations.get(&action.connector) else {
+    let Some(destination) = parts.orders.destinations.get(&action.connector) else {
         return hold(parts, action, "it may have been sent, and its connector is off").await;
     };
     let Some(payload) = &action.payload else {

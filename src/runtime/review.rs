@@ -11,6 +11,7 @@ use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::chain;
 use crate::model::cycle::{ReviewSummary, RuntimeSummary};
 use crate::model::ids::{ActionId, DraftId};
+use crate::model::live::Live;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
 use crate::supervise::{Cycle, Next, Pass};
@@ -29,20 +30,26 @@ pub struct DeskRule {
 #[derive(Clone)]
 pub struct ReviewDesk {
     store: Store,
-    rules: BTreeMap<String, DeskRule>,
+    rules: Live<BTreeMap<String, DeskRule>>,
 }
 
 impl ReviewDesk {
     /// `rules` by connector unit name, active connectors only.
     #[must_use]
     pub fn new(store: Store, rules: BTreeMap<String, DeskRule>) -> Self {
-        Self { store, rules }
+        Self { store, rules: Live::new(rules) }
+    }
+
+    /// Takes over another plan's rules.
+    pub fn adopt(&self, rules: BTreeMap<String, DeskRule>) {
+        self.rules.set(rules);
+        self.store.wakeups().review.notify_one();
     }
 
     /// What applies to a connector; `None` when it is off.
     #[must_use]
     pub fn rule(&self, connector: &str) -> Option<DeskRule> {
-        self.rules.get(connector).copied()
+        self.rules.get().get(connector).copied()
     }
 
     /// Approves the version of a draft that has this hash.
@@ -96,7 +103,7 @@ impl ReviewRuntime {
         let result = async {
             // Every new draft wakes this pass: with a pile of drafts that wait for a person, reading them all each time
             // would be work without end.
-            let auto = self.desk.rules.values().any(|rule| rule.outbound == OutboundRule::Auto);
+            let auto = self.desk.rules.get().values().any(|rule| rule.outbound == OutboundRule::Auto);
             let drafts = if auto { store.open_drafts(false).await? } else { Vec::new() };
             if !auto {
                 summary.open = store.open_draft_count().await?;

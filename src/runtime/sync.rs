@@ -13,6 +13,7 @@ use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::cycle::{RuntimeSummary, SyncSummary};
 use crate::model::item::{Backlog, Cursor, PollRequest};
 use crate::model::limits;
+use crate::model::live::Live;
 use crate::model::schedule::{OnResume, Phase, Schedule, Seed};
 use crate::model::text;
 use crate::model::time::{Clock, Timestamp};
@@ -39,7 +40,7 @@ pub struct SyncLoop {
     secrets: Arc<dyn SecretStore>,
     scrubber: Scrubber,
     clock: Clock,
-    generation: i64,
+    generation: Live<i64>,
     seed: Seed,
     /// Set by the first look at it.
     phase: Mutex<Option<Phase>>,
@@ -89,8 +90,8 @@ pub struct SyncParts {
     pub scrubber: Scrubber,
     /// Now.
     pub clock: Clock,
-    /// The plan generation.
-    pub generation: i64,
+    /// The plan generation that runs, also after reloads that leave this loop alone.
+    pub generation: Live<i64>,
 }
 
 impl SyncLoop {
@@ -210,7 +211,7 @@ impl SyncLoop {
                 identity: identity.clone(),
                 items: page.items,
                 cursor: page.cursor.clone(),
-                generation: self.generation,
+                generation: *self.generation.get(),
             };
             // "More" without an item or a new position would be asked for without end.
             let goes_on = page.more

@@ -114,6 +114,11 @@ impl<R: Clone> Board<R> {
         }
     }
 
+    /// Takes off the units that are gone.
+    pub fn retain(&self, keep: impl Fn(&str) -> bool) {
+        self.lock().retain(|unit, _| keep(unit));
+    }
+
     /// One unit.
     #[must_use]
     pub fn get(&self, unit: &str) -> Option<UnitStatus<R>> {

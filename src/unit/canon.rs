@@ -59,7 +59,7 @@ pub(crate) fn write(unit: &Typed, registry: &Registry) -> Canonical {
 /// the state and the reason. Places, comments, layout and file names are no part of it.
 pub(crate) fn hash(
     units: &Units,
-    on: &BTreeMap<UnitName, Canonical>,
+    on: &BTreeMap<UnitName, &Canonical>,
     off: &BTreeMap<UnitName, Off>,
 ) -> String {
     let mut sha = Sha256::new();

@@ -32,4 +32,4 @@ pub use canon::as_files;
 pub use check::{CHECKS, explain};
 pub use compile::{CompileEnv, Compiled, compile};
 pub use decode::parse_duration;
-pub use load::{BUILT_IN, Loaded, load};
+pub use load::{BUILT_IN, KEPT, Loaded, load};

@@ -57,6 +57,46 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Why a unit does not take part; `None` also for one that is not there.
+    #[must_use]
+    pub fn why_off(&self, unit: &UnitName) -> Option<&Off> {
+        let name = &unit.name;
+        match unit.kind {
+            Kind::Daemon => None,
+            Kind::Connector => self.connectors.get(name)?.off(),
+            Kind::Engine => self.engines.get(name)?.off(),
+            Kind::Env => self.envs.get(name)?.off(),
+            Kind::Route => self.routes.get(name)?.off(),
+            Kind::Runtime => self.runtimes.get(name)?.off(),
+            Kind::Channel => self.channels.get(name)?.off(),
+            Kind::Timer => self.timers.get(name)?.off(),
+            Kind::Secret => self.secrets.get(name)?.off(),
+            Kind::Target => self.targets.get(name)?.off(),
+        }
+    }
+
+    /// Gives a unit that is off another reason, as it was told at an earlier time.
+    pub fn tell_off(&mut self, unit: &UnitName, why: &str) {
+        fn of<T>(units: &mut BTreeMap<String, Standing<T>>, name: &str, why: &str) {
+            if let Some(standing) = units.get_mut(name) {
+                standing.told(why);
+            }
+        }
+        let name = &unit.name;
+        match unit.kind {
+            Kind::Daemon => {}
+            Kind::Connector => of(&mut self.connectors, name, why),
+            Kind::Engine => of(&mut self.engines, name, why),
+            Kind::Env => of(&mut self.envs, name, why),
+            Kind::Route => of(&mut self.routes, name, why),
+            Kind::Runtime => of(&mut self.runtimes, name, why),
+            Kind::Channel => of(&mut self.channels, name, why),
+            Kind::Timer => of(&mut self.timers, name, why),
+            Kind::Secret => of(&mut self.secrets, name, why),
+            Kind::Target => of(&mut self.targets, name, why),
+        }
+    }
+
     /// Every unit by its full name, and why it is off if it is. The daemon unit is not among them.
     #[must_use]
     pub fn standings(&self) -> Vec<(UnitName, Option<&Off>)> {

@@ -1,10 +1,13 @@
 //! One merged unit → typed values, by the table of its kind. Everything that can be said of a unit without looking at
 //! the others is said here.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::canon::{self, Canonical};
 use super::check::{
     bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key, unknown_platform,
     unknown_runtime, unknown_table, wrong_type,
@@ -44,7 +47,18 @@ pub(crate) struct Typed {
     tables: BTreeMap<&'static str, Settings>,
     spans: BTreeMap<&'static str, BTreeMap<&'static str, KeySpans>>,
     headers: BTreeMap<&'static str, Span>,
+    made: Made,
 }
+
+/// What was made of a unit, kept with it.
+#[derive(Debug, Default)]
+struct Made {
+    canonical: OnceLock<Canonical>,
+    part: Mutex<Option<Part>>,
+}
+
+/// A unit of the plan, of whatever kind.
+type Part = Arc<dyn Any + Send + Sync>;
 
 /// Where a key stands.
 #[derive(Clone, Debug)]
@@ -61,8 +75,8 @@ pub(crate) struct Surroundings<'a> {
     pub registry: &'a Registry,
     /// Home and state directory.
     pub env: &'a CompileEnv,
-    /// For each file, where its relative paths begin.
-    pub dirs: &'a [PathBuf],
+    /// For each file of the unit, where its relative paths begin.
+    pub dirs: Vec<(SourceId, &'a Path)>,
     /// Decoded defaults.
     pub defaults: &'a mut Defaults,
 }
@@ -87,6 +101,7 @@ impl Typed {
             tables: BTreeMap::new(),
             spans: BTreeMap::new(),
             headers: BTreeMap::new(),
+            made: Made::default(),
             name,
         };
         typed.note_spans(root);
@@ -155,6 +170,27 @@ impl Typed {
     /// `[unit] description`.
     pub fn description(&self) -> String {
         self.settings("unit").text("description").unwrap_or_default().to_owned()
+    }
+
+    /// The unit's canonical form; only for a unit without errors.
+    pub fn canonical(&self, registry: &Registry) -> &Canonical {
+        self.made.canonical.get_or_init(|| canon::write(self, registry))
+    }
+
+    /// What the plan has of the unit: made once, and again when `still` says that it is not right any more.
+    pub fn part<T: Send + Sync + 'static>(
+        &self,
+        still: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> Option<T>,
+    ) -> Option<Arc<T>> {
+        let mut held = self.made.part.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = held.as_ref().and_then(|part| Arc::clone(part).downcast::<T>().ok());
+        if let Some(part) = known.filter(|part| still(part)) {
+            return Some(part);
+        }
+        let part = Arc::new(make()?);
+        *held = Some(Arc::clone(&part) as Part);
+        Some(part)
     }
 
     fn note_spans(&mut self, root: &Table) {
@@ -292,7 +328,8 @@ impl Typed {
     }
 
     fn key(&mut self, table: &'static str, spec: &KeySpec, node: &Node, around: &mut Surroundings<'_>) {
-        let dir = around.dirs.get(node.span.source.0 as usize).map(PathBuf::as_path).unwrap_or("".as_ref());
+        let dir = around.dirs.iter().find(|(source, _)| *source == node.span.source);
+        let dir = dir.map_or(Path::new(""), |(_, dir)| dir);
         let at = At { unit: &self.name, table, key: spec.name, dir, env: around.env };
         if let Some(value) = decode(at, spec, node, &mut self.report, &mut self.references) {
             let empty = match &value {

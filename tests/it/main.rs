@@ -28,6 +28,7 @@ mod process;
 mod real_mail;
 mod real_way;
 mod redaction;
+mod reload;
 mod status_truth;
 mod stop;
 mod submission;

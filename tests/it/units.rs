@@ -1,8 +1,10 @@
 //! Unit files from text to plan: the shared cases, the findings with their places, the purity of the compiler.
 
+mod again;
 mod canonical;
 mod cases;
 mod cli;
+mod last_good;
 mod layers;
 mod loading;
 mod meaning;

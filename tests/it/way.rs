@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use workagent::daemon::assembly::{Assembly, Options, compile_units};
+use workagent::daemon::assembly::{Assembly, Options, compile_units, fit_to_plan};
 use workagent::daemon::paths::Paths;
 use workagent::diag::Counts;
 use workagent::model::case::{Case, CaseState};
@@ -119,7 +119,7 @@ impl Way {
         let compiled = compile_units(&search, &environment, paths.state.clone());
         assert_eq!(Counts::of(&compiled.findings).errors, 0, "{:?}", compiled.findings);
         let (clock, scrubber) = (self.clock.clone(), Scrubber::default());
-        let options = Options { environment, paths, compiled, clock, scrubber };
+        let options = Options { environment, paths, compiled, pinned: None, clock, scrubber };
         self.assembly = Some(Assembly::open(options).await.unwrap());
     }
 
@@ -486,7 +486,8 @@ async fn a_case_queued_for_an_engine_that_is_gone_is_routed_anew() {
         .unwrap();
     way.unit("answers.route.toml", &ROUTE.replace("polite", "kind"));
     way.start().await;
-    way.assembly().fit_to_plan().await.unwrap();
+    let Assembly { store, clock, bundle, .. } = way.assembly();
+    fit_to_plan(store, clock, &bundle.plan, None).await.unwrap();
     way.assembly().store.set_flag("paused", None).await.unwrap();
     way.cycle().await;
     assert_eq!(way.shown().await, "c1 review\n");

@@ -143,6 +143,11 @@ impl Screen {
         if let Some(place) = unit.place.as_ref().filter(|_| matches!(health, Health::Off | Health::Broken)) {
             self.dim(out, INDENT, place);
         }
+        if let Some(kept) = &unit.kept {
+            let lead = format!("{:INDENT$}{} ", "", self.paint.yellow("kept:"));
+            let text = format!("its last good version runs; now: {kept}");
+            wrapped(out, &lead, INDENT + 6, INDENT + 2, self.width, &text);
+        }
         if let Some(probe) = unit.last_probe.as_ref().filter(|probe| !probe.ok) {
             self.line(out, &format!("connection test failed {}: {}", self.ago(probe.at), probe.text));
         }

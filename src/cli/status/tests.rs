@@ -30,6 +30,8 @@ fn view(units: Vec<UnitView>) -> StatusView {
         now: NOW,
         units,
         counts: CountsView::default(),
+        pinned: None,
+        target: None,
         findings: 0,
         findings_since: None,
         notes: Vec::new(),

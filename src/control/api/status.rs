@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use super::{ApiState, Reply, Shared};
+use super::{ApiState, Present, Reply, Shared};
 use crate::control::health::Health;
 use crate::control::wire::{
     API_VERSION, ActiveState, CountsView, ErrorView, LoadState, StatusView, UnitView,
@@ -23,10 +23,11 @@ pub(super) async fn status(State(state): Shared) -> Reply<StatusView> {
 
 async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
     let now = state.clock.now();
+    let present = state.present.get();
     let cooling = state.store.cooldowns().await?;
     let mut units = Vec::new();
     for (unit, status) in state.board.all() {
-        let mut shown = unit_view(&unit, &status, &state.plan);
+        let mut shown = unit_view(&unit, &status, &present.plan);
         if let Some(name) = unit.strip_suffix(".connector")
             && let Some(known) = state.store.sync_state(name).await?
         {
@@ -51,16 +52,18 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         running: state.daemon,
         pid: state.daemon.then(std::process::id),
-        generation: state.generation,
-        mode: state.mode,
+        generation: present.generation,
+        mode: present.mode,
         paused: state.store.flag("paused").await?.is_some(),
         started_at: state.daemon.then_some(state.started_at),
         now,
         units,
-        notes: notes(&counts),
+        notes: [notes(&counts), situation(&present)].concat(),
         counts,
-        findings: state.findings,
-        findings_since: (state.daemon && state.findings > 0).then_some(state.started_at),
+        findings: present.findings,
+        findings_since: present.findings_since,
+        pinned: present.pinned,
+        target: present.target.clone(),
     })
 }
 
@@ -96,7 +99,7 @@ fn without_daemon(shown: &mut UnitView) {
 
 /// Connectors first, then engines, routes, environments, runtimes.
 fn rank(unit: &str) -> usize {
-    ["connector", "engine", "route", "env", "runtime"]
+    ["connector", "timer", "engine", "route", "env", "channel", "secret", "target", "runtime"]
         .iter()
         .position(|kind| unit.ends_with(kind))
         .unwrap_or(usize::MAX)
@@ -117,6 +120,22 @@ fn notes(counts: &CountsView) -> Vec<String> {
     .filter(|(count, ..)| *count > 0)
     .map(|(count, one, more, command)| format!("{}: workagent {command}", counted(count, one, more)))
     .collect()
+}
+
+/// What keeps the daemon from running as the unit files say.
+fn situation(present: &Present) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(pinned) = present.pinned {
+        notes.push(format!("pinned to generation {pinned}, edits wait: workagent plan unpin"));
+    }
+    if let Some(target) = &present.target {
+        notes.push(format!("only {target}.target runs: workagent isolate default"));
+    }
+    if !present.needs_restart.is_empty() {
+        let keys = present.needs_restart.join(", ");
+        notes.push(format!("changed, but only a restart of the daemon applies it: {keys}"));
+    }
+    notes
 }
 
 /// "1 item", "2 items".
@@ -168,6 +187,7 @@ fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> Uni
         last_new_item: status.last_fresh,
         next_due: status.next_due,
         every: about.every,
+        kept: about.kept,
         failures_in_a_row: status.failures,
         restarts: status.panics,
         last_error: status.fault.as_ref().map(|fault| ErrorView {
@@ -186,16 +206,30 @@ struct About<'a> {
     description: String,
     off: Option<&'a Off>,
     every: Option<std::time::Duration>,
+    kept: Option<String>,
 }
 
 impl<'a> About<'a> {
     fn of(unit: &str, plan: &'a Plan) -> Self {
+        let about = Self::standing(unit, plan);
+        let kept = plan.kept.iter().find(|(name, _)| name.to_string() == unit).map(|(_, off)| off);
+        let kept = kept.map(|off| match &off.place {
+            Some(place) => format!("{} ({place})", off.reason),
+            None => off.reason.clone(),
+        });
+        Self { kept, ..about }
+    }
+
+    fn standing(unit: &str, plan: &'a Plan) -> Self {
         let Some((name, kind)) = unit.rsplit_once('.') else { return Self::default() };
         match kind {
             "connector" => match plan.connectors.get(name) {
-                Some(Standing::Active(unit)) => {
-                    Self { description: unit.description.clone(), off: None, every: unit.schedule.every }
-                }
+                Some(Standing::Active(unit)) => Self {
+                    description: unit.description.clone(),
+                    off: None,
+                    every: unit.schedule.every,
+                    kept: None,
+                },
                 other => Self::off(other),
             },
             "engine" => match plan.engines.get(name) {
@@ -211,6 +245,10 @@ impl<'a> About<'a> {
                 other => Self::off(other),
             },
             "env" => Self::off(plan.envs.get(name)),
+            "channel" => Self::off(plan.channels.get(name)),
+            "timer" => Self::off(plan.timers.get(name)),
+            "secret" => Self::off(plan.secrets.get(name)),
+            "target" => Self::off(plan.targets.get(name)),
             "runtime" => Self::off(plan.runtimes.get(name)),
             _ => Self::default(),
         }

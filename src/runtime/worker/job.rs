@@ -44,7 +44,11 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     let (case, token) = (lease.case.id, lease.token);
     let (day_start, day_end) = day_bounds(parts.clock.now());
     let budget = engine.unit.daily_runs.map(|most| (most, day_start, day_end));
-    let run = match parts.store.begin_run(case, token, &engine.unit.name, parts.generation, budget).await? {
+    let run = match parts
+        .store
+        .begin_run(case, token, &engine.unit.name, parts.orders.generation, budget)
+        .await?
+    {
         BeginRun::Started(run) => run,
         BeginRun::OverBudget { until } => {
             tracing::info!(%case, engine = engine.unit.name, %until, "parked: the day's runs are used up");
@@ -100,7 +104,7 @@ async fn keep_lease(shared: &Shared, lease: &Lease, cancel: &CancellationToken) 
 }
 
 async fn request(shared: &Shared, lease: &Lease, items: &[Item]) -> Result<EngineRequest, StoreError> {
-    let route = lease.case.route.as_deref().and_then(|name| shared.parts.plan.routes.get(name));
+    let route = lease.case.route.as_deref().and_then(|name| shared.parts.orders.plan.routes.get(name));
     let instruction = match route {
         Some(Standing::Active(route)) => route.prompt.clone(),
         _ => String::new(),
@@ -137,8 +141,14 @@ async fn finish(
             (end, error.usage, job_end)
         }
     };
-    let finish =
-        FinishRun { case: lease.case.id, token: lease.token, run, end, usage, generation: parts.generation };
+    let finish = FinishRun {
+        case: lease.case.id,
+        token: lease.token,
+        run,
+        end,
+        usage,
+        generation: parts.orders.generation,
+    };
     finish_patiently(shared, lease, finish).await?;
     if job_end == JobEnd::Draft {
         Point::AfterDraft.pass();

@@ -20,6 +20,7 @@ use crate::engine::router::Router;
 use crate::model::class::chain;
 use crate::model::cycle::{CycleError, RuntimeSummary, WorkerSummary};
 use crate::model::limits;
+use crate::model::live::Live;
 use crate::model::run::RunLimits;
 use crate::model::time::Clock;
 use crate::secret::scrub::Scrubber;
@@ -41,6 +42,12 @@ impl WorkerEngine {
         Self { unit, engine }
     }
 
+    /// Its unit.
+    #[must_use]
+    pub fn unit(&self) -> &Arc<EngineUnit> {
+        &self.unit
+    }
+
     fn limits(&self) -> RunLimits {
         RunLimits {
             first_event: self.unit.first_event_timeout,
@@ -51,15 +58,12 @@ impl WorkerEngine {
 }
 
 /// What the worker is made of.
+#[derive(Clone)]
 pub struct WorkerParts {
     /// The record.
     pub store: Store,
-    /// Routes and their prompts.
-    pub plan: Arc<Plan>,
-    /// Active engines by unit name.
-    pub engines: BTreeMap<String, WorkerEngine>,
-    /// Cases at once, over all engines.
-    pub slots: usize,
+    /// What the plan says.
+    pub orders: WorkerOrders,
     /// Where run directories are made.
     pub scratch: PathBuf,
     /// Masks what engines print.
@@ -68,21 +72,32 @@ pub struct WorkerParts {
     pub board: Board<RuntimeRecord>,
     /// Now.
     pub clock: Clock,
+}
+
+/// The part of the worker that comes from a plan.
+#[derive(Clone)]
+pub struct WorkerOrders {
+    /// Routes and their prompts.
+    pub plan: Arc<Plan>,
+    /// Active engines by unit name.
+    pub engines: BTreeMap<String, WorkerEngine>,
+    /// Cases at once, over all engines.
+    pub slots: usize,
     /// The plan generation.
     pub generation: i64,
 }
 
-/// What every job shares.
+/// What every job shares. A job keeps the one it began with, also over a reload.
 struct Shared {
     parts: WorkerParts,
     router: Router,
-    engines: EngineStates,
+    engines: Arc<EngineStates>,
     cancel: CancellationToken,
 }
 
 /// Claims cases and runs engines.
 pub struct WorkerRuntime {
-    shared: Arc<Shared>,
+    shared: Live<Shared>,
     jobs: Jobs<JobEnd>,
     /// The engine that the next pass looks at first, so that a busy one starves no other.
     turn: Mutex<usize>,
@@ -105,10 +120,24 @@ impl WorkerRuntime {
     /// No job runs yet.
     #[must_use]
     pub fn new(parts: WorkerParts) -> Self {
-        let router = Router::new(&parts.plan);
-        let engines = EngineStates::new(parts.board.clone());
+        let router = Router::new(&parts.orders.plan);
+        let engines = Arc::new(EngineStates::new(parts.board.clone()));
         let shared = Shared { parts, router, engines, cancel: CancellationToken::new() };
-        Self { shared: Arc::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0) }
+        Self { shared: Live::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0) }
+    }
+
+    /// Takes over another plan. Running jobs go on with the one they began with.
+    pub fn adopt(&self, orders: WorkerOrders) {
+        let old = self.shared.get();
+        let router = Router::new(&orders.plan);
+        let parts = WorkerParts { orders, ..old.parts.clone() };
+        self.shared.set(Shared {
+            parts,
+            router,
+            engines: Arc::clone(&old.engines),
+            cancel: old.cancel.clone(),
+        });
+        old.parts.store.wakeups().worker.notify_one();
     }
 
     /// Jobs in flight, for stopping.
@@ -119,7 +148,7 @@ impl WorkerRuntime {
 
     /// Tells running jobs to end their engines and give their cases back.
     pub fn cancel_jobs(&self) {
-        self.shared.cancel.cancel();
+        self.shared.get().cancel.cancel();
     }
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
@@ -137,13 +166,14 @@ impl WorkerRuntime {
     }
 
     async fn start(&self, summary: &mut WorkerSummary) -> Result<Next, StoreError> {
-        let parts = &self.shared.parts;
+        let shared = self.shared.get();
+        let (parts, orders) = (&shared.parts, &shared.parts.orders);
         summary.reaped = parts.store.reap(limits::CASE_ATTEMPTS_MAX).await?;
-        if self.shared.cancel.is_cancelled() || parts.store.flag("paused").await?.is_some() {
+        if shared.cancel.is_cancelled() || parts.store.flag("paused").await?.is_some() {
             return Ok(Next::WhenWoken);
         }
         let cooling = parts.store.cooldowns().await?;
-        let names: Vec<&String> = parts.engines.keys().collect();
+        let names: Vec<&String> = orders.engines.keys().collect();
         let first = {
             let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
             *turn = turn.wrapping_add(1);
@@ -151,12 +181,12 @@ impl WorkerRuntime {
         };
         for index in 0..names.len() {
             let Some(name) = names.get((first + index) % names.len()) else { continue };
-            let Some(engine) = parts.engines.get(*name) else { continue };
+            let Some(engine) = orders.engines.get(*name) else { continue };
             if cooling.iter().any(|(cooled, ..)| cooled == *name) {
                 continue;
             }
             let free_here = engine.unit.concurrency.saturating_sub(self.jobs.running_in(name));
-            let free = free_here.min(parts.slots.saturating_sub(self.jobs.running()));
+            let free = free_here.min(orders.slots.saturating_sub(self.jobs.running()));
             if free == 0 {
                 continue;
             }
@@ -164,28 +194,26 @@ impl WorkerRuntime {
                 Point::AfterClaim.pass();
                 summary.claimed += 1;
                 let task = lease.case.id.to_string();
-                let job = job::run(Arc::clone(&self.shared), engine.clone(), lease);
+                let job = job::run(Arc::clone(&shared), engine.clone(), lease);
                 self.jobs.start(name, task, job);
             }
         }
-        self.next_time(&cooling).await
+        self.next_time(&parts.store, &cooling).await
     }
 
     /// Jobs wake the next pass by their end; time alone matters for cool-downs and for leases that no job of ours holds.
     async fn next_time(
         &self,
+        store: &Store,
         cooling: &[(String, crate::model::time::Timestamp, String)],
     ) -> Result<Next, StoreError> {
         let cooled = cooling.iter().map(|(_, until, _)| *until).min();
-        let leases = if self.jobs.running() == 0 {
-            self.shared.parts.store.next_due(Due::Leases).await?
-        } else {
-            None
-        };
+        let leases = if self.jobs.running() == 0 { store.next_due(Due::Leases).await? } else { None };
         Ok(cooled.into_iter().chain(leases).min().map_or(Next::WhenWoken, Next::At))
     }
 
     fn collect(&self, summary: &mut WorkerSummary, errors: &mut Vec<CycleError>) {
+        let shared = self.shared.get();
         for ended in self.jobs.take_results() {
             match ended {
                 Ended::Well(JobEnd::Draft) => summary.drafts += 1,
@@ -202,7 +230,7 @@ impl WorkerRuntime {
                 Ended::Panicked(name) => {
                     summary.failed += 1;
                     let message = format!("the job on case {name} panicked; its lease runs out");
-                    errors.push(cycle_error(Self::UNIT, "bug", &message, &self.shared.parts.scrubber));
+                    errors.push(cycle_error(Self::UNIT, "bug", &message, &shared.parts.scrubber));
                 }
             }
         }
@@ -221,9 +249,10 @@ impl Cycle for WorkerRuntime {
     }
 
     fn woken(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async {
+        let shared = self.shared.get();
+        Box::pin(async move {
             tokio::select! {
-                () = self.shared.parts.store.wakeups().worker.notified() => {}
+                () = shared.parts.store.wakeups().worker.notified() => {}
                 () = self.jobs.ended() => {}
             }
         })

@@ -33,7 +33,7 @@ pub(crate) fn check(units: &mut Units) -> BTreeMap<UnitName, (String, Span)> {
         if let Some(finding) = dependency_cycle::finding(&steps)
             && let Some(unit) = units.get_mut(&first.from)
         {
-            unit.report.push(finding);
+            unit.found.push(finding);
         }
     }
     members

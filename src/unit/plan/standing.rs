@@ -14,6 +14,24 @@ pub enum Standing<T> {
     Off(Off),
 }
 
+impl<T> Standing<T> {
+    /// Why it does not take part.
+    #[must_use]
+    pub fn off(&self) -> Option<&Off> {
+        match self {
+            Self::Active(_) => None,
+            Self::Off(off) => Some(off),
+        }
+    }
+
+    /// Gives a unit that is off another reason.
+    pub(crate) fn told(&mut self, why: &str) {
+        if let Self::Off(off) = self {
+            why.clone_into(&mut off.reason);
+        }
+    }
+}
+
 /// Why a unit is a no-op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Off {

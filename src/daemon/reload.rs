@@ -1,0 +1,386 @@
+//! The one way in which unit files become live: for the watcher, SIGHUP, `systemctl --user reload` and `workagent reload`
+//! alike; orders to single units go the same way, as a change of what is held back.
+
+mod changes;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use self::changes::{Changes, Side, differing, needs_restart};
+use super::assembly::fit_to_plan;
+use super::facts::Answers;
+use super::findings::FindingLog;
+use super::holds::{DEFAULT_TARGET, Holds, with_parts};
+use super::plans::KeptPlan;
+use super::service_manager::ServiceManager;
+use super::unit_files::UnitFiles;
+use super::watch::too_young;
+use crate::bundle::RunningBundle;
+use crate::bundle::running::StopOutcome;
+use crate::control::api::Present;
+use crate::control::manager::{Manager, Why};
+use crate::control::server::Fault;
+use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder};
+use crate::diag::Counts;
+use crate::model::environment::Environment;
+use crate::model::live::Live;
+use crate::model::time::{Clock, Timestamp};
+use crate::secret::SecretStore;
+use crate::store::Store;
+use crate::supervise::UnitState;
+use crate::unit::compile::Compiled;
+use crate::unit::condition;
+use crate::unit::plan::{Kind, Off, OffState, Plan, Standing, UnitName};
+
+/// Where the units of a running daemon are changed. Cheap to clone; clones are the same.
+#[derive(Clone)]
+pub struct Reloader(Arc<Shared>);
+
+struct Shared {
+    inner: Mutex<Inner>,
+    present: Live<Present>,
+    rooms: Rooms,
+}
+
+/// What a reload works with besides the units.
+pub struct Rooms {
+    /// The record.
+    pub store: Store,
+    /// To see whether a secret is there.
+    pub secrets: Arc<dyn SecretStore>,
+    /// The daemon's environment.
+    pub environment: Environment,
+    /// Now.
+    pub clock: Clock,
+    /// Told of a reload while it goes on.
+    pub service: ServiceManager,
+}
+
+/// What the daemon was started from.
+pub struct Start {
+    /// The unit files, looked at once.
+    pub files: UnitFiles,
+    /// What they said.
+    pub compiled: Arc<Compiled>,
+    /// The bundle built from it.
+    pub running: RunningBundle,
+}
+
+struct Inner {
+    files: UnitFiles,
+    /// What the unit files said when they were last looked at.
+    compiled: Arc<Compiled>,
+    /// Hash of the plan that runs, before anything is held back.
+    hash: String,
+    holds: Holds,
+    /// `None` once it is stopped.
+    running: Option<RunningBundle>,
+    said: FindingLog,
+    /// The daemon unit in canonical form as it was at the start.
+    started: Option<Arc<str>>,
+}
+
+/// What is to become live.
+struct Aim {
+    compiled: Arc<Compiled>,
+    holds: Holds,
+    /// Units that begin again although nothing of theirs changed.
+    anew: BTreeSet<UnitName>,
+}
+
+impl Reloader {
+    /// Takes over a running bundle. `present`: what the control API tells of it, kept up to date from here on.
+    #[must_use]
+    pub fn new(rooms: Rooms, start: Start, present: Live<Present>) -> Self {
+        let Start { mut files, compiled, running } = start;
+        let pinned = files.pinned();
+        let source = pinned.as_ref().map_or(&*compiled, |pinned| &pinned.compiled);
+        files.remember(source);
+        let mut said = FindingLog::default();
+        said.say(&compiled);
+        let inner = Inner {
+            hash: source.plan.hash.clone(),
+            started: daemon_text(source).cloned(),
+            files,
+            compiled,
+            holds: Holds::default(),
+            running: Some(running),
+            said,
+        };
+        Self(Arc::new(Shared { inner: Mutex::new(inner), present, rooms }))
+    }
+
+    /// Stops the bundle in order; later reloads are refused. Waits for a reload that goes on.
+    pub async fn stop(&self, hurry: &CancellationToken) -> StopOutcome {
+        let running = self.0.inner.lock().await.running.take();
+        match running {
+            Some(running) => {
+                let drain = running.bundle().plan.daemon.stop_timeout;
+                running.stop(drain, hurry).await
+            }
+            None => StopOutcome { graceful: true, cut: Vec::new() },
+        }
+    }
+
+    async fn look_again(&self, why: Why, dry_run: bool) -> Result<ReloadView, Fault> {
+        let begun = self.0.rooms.clock.now();
+        let mut inner = self.0.inner.lock().await;
+        let mut look = inner.files.look();
+        if let Some(wait) = too_young(&look.compiled, self.0.rooms.clock.now()) {
+            tokio::time::sleep(wait).await;
+            look = inner.files.look();
+        }
+        let compiled = Arc::new(look.compiled);
+        if !dry_run {
+            inner.said.say(&compiled);
+        }
+        let aim = Aim { compiled, anew: BTreeSet::new(), holds: inner.holds.clone() };
+        let view = self.apply(&mut inner, aim, dry_run, begun).await?;
+        drop(inner);
+        if !dry_run && (view.outcome != ReloadOutcome::Nothing || why != Why::Watch) {
+            tracing::info!(
+                outcome = view.outcome.word(),
+                generation = view.generation,
+                changes = view.changes.len(),
+                "reload: {}",
+                why.word()
+            );
+        }
+        Ok(view)
+    }
+
+    /// Makes it live, or tells what would be.
+    async fn apply(
+        &self,
+        inner: &mut Inner,
+        aim: Aim,
+        dry_run: bool,
+        begun: Timestamp,
+    ) -> Result<ReloadView, Fault> {
+        let Rooms { store, secrets, environment, clock, service } = &self.0.rooms;
+        let Aim { compiled, anew, holds } = aim;
+        let counts = Counts::of(&compiled.findings);
+        let errors = counts.errors as u64;
+        let pinned = inner.files.pinned();
+        let source = pinned.as_ref().map_or(&*compiled, |pinned| &pinned.compiled);
+        let plan = effective(&source.plan, &holds, environment, &**secrets).await;
+        let Some(running) = &mut inner.running else {
+            return Err(Fault::refused("the daemon is stopping"));
+        };
+        let bundle = running.bundle();
+        let (old, previous) = (Arc::clone(&bundle.plan), bundle.generation);
+        let sides = (Side::new(&old, inner.files.last_good()), Side::new(&plan, &source.canonical));
+        let mut changes = Changes::between(&sides.0, &sides.1, &anew);
+        let view = |changes: Changes, generation| ReloadView {
+            outcome: match changes.outcome(errors) {
+                // A unit that is held back changed: it counts when it starts.
+                ReloadOutcome::Nothing if generation != previous => ReloadOutcome::Applied,
+                outcome => outcome,
+            },
+            dry_run,
+            generation,
+            previous,
+            pinned: pinned.as_ref().map(|pinned| pinned.generation),
+            unchanged: changes.unchanged,
+            changes: changes.touched,
+            errors,
+            warnings: counts.warnings as u64,
+            took_ms: u64::try_from(clock.now().since(begun).as_millis()).unwrap_or(u64::MAX),
+        };
+        if dry_run {
+            return Ok(view(changes, previous));
+        }
+        let mut generation = previous;
+        if changes.applies() || source.plan.hash != inner.hash {
+            generation = match &pinned {
+                Some(pinned) => pinned.generation,
+                None => store.generation(&source.plan.hash).await?,
+            };
+            let next = running.bundle().next(plan, generation, &anew);
+            changes.could_not(&next.failed);
+            running.swap(next, &anew);
+            fit_to_plan(store, clock, &source.plan, Some(&old)).await?;
+            if pinned.is_none() {
+                let kept = KeptPlan::of(source, generation, clock.now());
+                if let Err(error) = inner.files.plans().write(&kept) {
+                    tracing::error!("keep the plan on disk: {error}");
+                }
+            }
+            inner.hash.clone_from(&source.plan.hash);
+            inner.files.remember(source);
+            service.ready(&status_line(running));
+        }
+        inner.holds = holds;
+        self.tell(inner, errors, source, pinned.as_ref().map(|pinned| pinned.generation));
+        let view = view(changes, generation);
+        inner.compiled = Arc::clone(&compiled);
+        Ok(view)
+    }
+
+    /// Brings what the control API tells to what runs.
+    fn tell(&self, inner: &Inner, errors: u64, source: &Compiled, pinned: Option<i64>) {
+        let Some(running) = &inner.running else { return };
+        let bundle = running.bundle();
+        let before = self.0.present.get();
+        let since = before.findings_since.filter(|_| before.findings > 0);
+        self.0.present.set(Present {
+            findings_since: (errors > 0).then(|| since.unwrap_or_else(|| self.0.rooms.clock.now())),
+            pinned,
+            target: inner.holds.target().map(str::to_owned),
+            needs_restart: inner.needs_restart(daemon_text(source)),
+            ..Present::new(Arc::clone(&bundle.plan), bundle.generation, errors)
+        });
+    }
+}
+
+impl Manager for Reloader {
+    fn reload(&self, why: Why, dry_run: bool) -> BoxFuture<'_, Result<ReloadView, Fault>> {
+        Box::pin(self.look_again(why, dry_run))
+    }
+
+    fn order(&self, unit: String, order: UnitOrder) -> BoxFuture<'_, Result<ReloadView, Fault>> {
+        Box::pin(async move { self.ordered(&unit, order).await })
+    }
+
+    fn isolate(&self, target: String) -> BoxFuture<'_, Result<ReloadView, Fault>> {
+        Box::pin(async move { self.isolated(&target).await })
+    }
+}
+
+impl Reloader {
+    async fn ordered(&self, unit: &str, order: UnitOrder) -> Result<ReloadView, Fault> {
+        let begun = self.0.rooms.clock.now();
+        let mut inner = self.0.inner.lock().await;
+        let inner = &mut *inner;
+        let compiled = Arc::clone(&inner.compiled);
+        let name = named(unit, &compiled.plan)?;
+        let mut aim = Aim { compiled, holds: inner.holds.clone(), anew: BTreeSet::new() };
+        match order {
+            UnitOrder::Stop => aim.holds.stop(&name, &aim.compiled.plan, begun),
+            UnitOrder::Start => aim.holds.start(&name, &aim.compiled.plan),
+            UnitOrder::Restart => {
+                aim.holds.start(&name, &aim.compiled.plan);
+                aim.anew = with_parts(&name, &aim.compiled.plan);
+            }
+            UnitOrder::ResetFailed => {}
+        }
+        let view = self.apply(inner, aim, false, begun).await?;
+        let Some(running) = &inner.running else { return Ok(view) };
+        if order != UnitOrder::Stop
+            && let Some(off) = running.bundle().plan.why_off(&name)
+        {
+            return Err(still_off(&name, off));
+        }
+        if order == UnitOrder::ResetFailed
+            || order == UnitOrder::Start && view.outcome == ReloadOutcome::Nothing
+        {
+            self.try_now(running, &name).await?;
+        }
+        tracing::info!(unit = %name, "{} by hand", order.word());
+        Ok(view)
+    }
+
+    /// Forgets failures and their waits.
+    async fn try_now(&self, running: &RunningBundle, name: &UnitName) -> Result<(), Fault> {
+        let now = self.0.rooms.clock.now();
+        running.board().update(&name.to_string(), |status| {
+            (status.failures, status.fault) = (0, None);
+            status.enter(UnitState::Active, now);
+        });
+        if name.kind == Kind::Engine {
+            self.0.rooms.store.set_cooldown(&name.name, now, "ended by hand").await?;
+            self.0.rooms.store.wakeups().worker.notify_one();
+        }
+        if let Some(kick) = running.kicks().get().get(&name.to_string()) {
+            kick.notify_one();
+        }
+        Ok(())
+    }
+
+    async fn isolated(&self, target: &str) -> Result<ReloadView, Fault> {
+        let begun = self.0.rooms.clock.now();
+        let mut inner = self.0.inner.lock().await;
+        let target = target.strip_suffix(".target").unwrap_or(target);
+        let compiled = Arc::clone(&inner.compiled);
+        if target != DEFAULT_TARGET && !matches!(compiled.plan.targets.get(target), Some(Standing::Active(_)))
+        {
+            let known: Vec<&str> = compiled.plan.targets.keys().map(String::as_str).collect();
+            let fault = Fault::not_found(format!("there is no target {target} that is on"));
+            return Err(fault.hint(format!("there are: {}", known.join(", "))));
+        }
+        let mut holds = inner.holds.clone();
+        holds.isolate(target);
+        let aim = Aim { compiled, holds, anew: BTreeSet::new() };
+        let view = self.apply(&mut inner, aim, false, begun).await?;
+        tracing::info!(target, "isolated by hand");
+        Ok(view)
+    }
+}
+
+impl Inner {
+    /// What the daemon asked for only when it started, and has changed since.
+    fn needs_restart(&self, now: Option<&Arc<str>>) -> Vec<String> {
+        let (Some(started), Some(now)) = (&self.started, now) else { return Vec::new() };
+        let keys = differing(started, now);
+        keys.into_iter().filter(|key| needs_restart(Kind::Daemon, key)).collect()
+    }
+}
+
+/// The plan with everything taken out that must not run now: by its conditions, by hand.
+pub(super) async fn effective(
+    plan: &Plan,
+    holds: &Holds,
+    environment: &Environment,
+    secrets: &dyn SecretStore,
+) -> Plan {
+    let answers = Answers::ask(plan, environment, secrets).await;
+    let mut off = condition::unmet(plan, &answers);
+    off.extend(holds.off(plan));
+    if off.is_empty() { plan.clone() } else { plan.without(&off) }
+}
+
+fn daemon_text(compiled: &Compiled) -> Option<&Arc<str>> {
+    compiled.canonical.iter().find(|(name, _)| name.kind == Kind::Daemon).map(|(_, text)| text)
+}
+
+/// The unit that is meant by a name with or without its kind.
+fn named(given: &str, plan: &Plan) -> Result<UnitName, Fault> {
+    if let Some(name) = plan.sources.keys().find(|name| name.to_string() == given) {
+        return Ok(name.clone());
+    }
+    let like: Vec<&UnitName> = plan.sources.keys().filter(|name| name.name == given).collect();
+    match like.as_slice() {
+        [only] => Ok((*only).clone()),
+        [] => {
+            let fault = Fault::not_found(format!("there is no unit {given}"));
+            Err(fault.hint("workagent list-units --all lists them"))
+        }
+        many => {
+            let names: Vec<String> = many.iter().map(ToString::to_string).collect();
+            Err(Fault::usage(format!("{given} could be {}", names.join(" or "))))
+        }
+    }
+}
+
+/// An order could not make it run.
+fn still_off(name: &UnitName, off: &Off) -> Fault {
+    let place = off.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
+    let fault = Fault::refused(format!("{name} is off: {}{place}", off.reason));
+    match off.state {
+        OffState::Disabled => fault.hint(format!("workagent enable {name}")),
+        OffState::Masked => fault.hint(format!("workagent unmask {name}")),
+        OffState::Stopped => fault.hint("workagent isolate default"),
+        OffState::Condition => fault.hint(format!("workagent analyze condition {name}")),
+        OffState::BadSetting | OffState::Dependency => fault.hint("workagent validate shows the place"),
+    }
+}
+
+/// For `systemctl status`.
+pub(super) fn status_line(running: &RunningBundle) -> String {
+    let bundle = running.bundle();
+    format!("{} unit files, generation {}", bundle.plan.sources.len(), bundle.generation)
+}

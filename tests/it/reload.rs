@@ -1,0 +1,284 @@
+//! Reload in one process: real unit files, real drivers, the outcome as it is told. What the watcher adds is elsewhere.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use workagent::bundle::RunningBundle;
+use workagent::control::api::Present;
+use workagent::control::manager::{Manager as _, Why};
+use workagent::control::wire::units::{ReloadView, UnitOrder};
+use workagent::daemon::assembly::{Assembly, Options};
+use workagent::daemon::paths::Paths;
+use workagent::daemon::reload::{Reloader, Rooms, Start};
+use workagent::daemon::service_manager::ServiceManager;
+use workagent::daemon::unit_files::UnitFiles;
+use workagent::model::environment::Environment;
+use workagent::model::live::Live;
+use workagent::model::time::Clock;
+use workagent::runtime::RuntimeRecord;
+use workagent::secret::Scrubber;
+use workagent::supervise::{Board, UnitStatus};
+use workagent::unit::search::SearchPath;
+
+/// A running daemon without its socket and signals.
+struct Daemon {
+    reloader: Reloader,
+    board: Board<RuntimeRecord>,
+    present: Live<Present>,
+    store: workagent::store::Store,
+    _lock: workagent::daemon::lock::InstanceLock,
+}
+
+impl Daemon {
+    async fn start(root: &Path) -> Self {
+        let environment = Environment::of([("PATH", "/usr/bin:/bin")]);
+        let paths = Paths::below(root).unwrap();
+        let search = SearchPath { builtin: true, dirs: vec![root.join("units")], files: Vec::new() };
+        let mut files = UnitFiles::new(search, &environment, &paths);
+        let compiled = files.look().compiled;
+        let pinned = files.pinned();
+        let (clock, scrubber) = (Clock::system(), Scrubber::default());
+        let options = Options { environment, paths, compiled, pinned, clock, scrubber };
+        let assembly = Assembly::open(options).await.unwrap();
+        let present = assembly.api_state().present;
+        let Assembly { bundle, store, compiled, secrets, environment, clock, lock, .. } = assembly;
+        let board = bundle.board.clone();
+        let running = RunningBundle::start(bundle);
+        let service = ServiceManager::of(&Environment::default());
+        let rooms = Rooms { store: store.clone(), secrets, environment, clock, service };
+        let reloader = Reloader::new(rooms, Start { files, compiled, running }, present.clone());
+        Self { reloader, board, present, store, _lock: lock }
+    }
+
+    /// Ends in order; the same folder can be started again.
+    async fn stop(self) {
+        assert!(self.reloader.stop(&CancellationToken::new()).await.graceful);
+        self.store.close().await;
+    }
+
+    async fn reload(&self) -> String {
+        shown(&self.reloader.reload(Why::Hand, false).await.unwrap())
+    }
+
+    async fn order(&self, unit: &str, order: UnitOrder) -> String {
+        match self.reloader.order(unit.to_owned(), order).await {
+            Ok(view) => shown(&view),
+            Err(fault) => format!("refused: {fault}\n"),
+        }
+    }
+
+    fn unit(&self, unit: &str) -> UnitStatus<RuntimeRecord> {
+        self.board.get(unit).unwrap()
+    }
+
+    /// Waits until a unit has done so many passes.
+    async fn passes(&self, unit: &str, least: u64) {
+        until(&format!("{least} passes of {unit}"), || {
+            self.board.get(unit).is_some_and(|status| status.passes >= least)
+        })
+        .await;
+    }
+}
+
+async fn until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Outcome and changes, without times and folders.
+fn shown(view: &ReloadView) -> String {
+    let word = if view.dry_run { "would be " } else { "" };
+    let mut out = format!("{word}{}, generation {}\n", view.outcome.word(), view.generation);
+    for change in &view.changes {
+        let reason = change.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        writeln!(out, "{} {}{reason}", change.unit, change.change.word()).unwrap();
+    }
+    out
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    /// Two folders to look at, an engine and a route.
+    fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        for name in ["units", "a", "b"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        folder.connector("a", "1h");
+        folder.connector("b", "1h");
+        folder.write(
+            "polite.engine.toml",
+            "[engine]\nengine = \"template\"\n[template]\ntext = \"Thanks.\"\n[install]\nenabled = true\n",
+        );
+        folder.write("all.route.toml", "[route]\nengines = [\"polite\"]\n");
+        folder
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let text = text.replace("{root}", &self.path().display().to_string());
+        std::fs::write(self.path().join("units").join(name), text).unwrap();
+    }
+
+    fn remove(&self, name: &str) {
+        std::fs::remove_file(self.path().join("units").join(name)).unwrap();
+    }
+
+    fn connector(&self, name: &str, every: &str) {
+        self.write(
+            &format!("{name}.connector.toml"),
+            &format!(
+                "[connector]\nplatform = \"directory\"\noutbound = \"never\"\n[directory]\npath = \"{{root}}/{name}\"\n\
+                 [schedule]\nevery = \"{every}\"\n[install]\nenabled = true\n"
+            ),
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_what_changed_begins_anew() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    daemon.passes("a.connector", 1).await;
+    daemon.passes("b.connector", 1).await;
+    let before = daemon.unit("b.connector");
+    folder.connector("a", "2h");
+    insta::assert_snapshot!(daemon.reload().await, @r"
+    applied, generation 2
+    a.connector changed: schedule.every
+    ");
+    daemon.passes("a.connector", 1).await;
+    let after = daemon.unit("b.connector");
+    assert_eq!((after.since, after.passes, after.next_due), (before.since, before.passes, before.next_due));
+    assert!(daemon.unit("a.connector").next_due > before.next_due);
+    insta::assert_snapshot!(daemon.reload().await, @"nothing to do, generation 2");
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn comments_and_order_make_no_generation() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    folder.write(
+        "all.route.toml",
+        "# which goes where\n[install]\nenabled = true\n\n[route]\nengines = [ \"polite\" ]\n",
+    );
+    insta::assert_snapshot!(daemon.reload().await, @"nothing to do, generation 1");
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn units_come_go_and_rest() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    std::fs::create_dir(folder.path().join("c")).unwrap();
+    folder.connector("c", "1h");
+    folder.remove("b.connector.toml");
+    folder.write("a.connector.d.toml", "");
+    folder.remove("a.connector.d.toml");
+    std::fs::create_dir(folder.path().join("units/a.connector.d")).unwrap();
+    folder.write("a.connector.d/enabled.toml", "[install]\nenabled = false\n");
+    insta::assert_snapshot!(daemon.reload().await, @r"
+    applied, generation 2
+    a.connector stopped: [install] enabled = false
+    b.connector removed
+    c.connector added
+    ");
+    daemon.passes("c.connector", 1).await;
+    assert!(daemon.board.get("b.connector").is_none());
+    folder.remove("a.connector.d/enabled.toml");
+    insta::assert_snapshot!(daemon.reload().await, @r"
+    applied, generation 3
+    a.connector started
+    ");
+    daemon.passes("a.connector", 1).await;
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn disabling_needs_no_good_version_and_a_new_bad_unit_is_off() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    folder.write("a.connector.toml", "[connector]\nplatform = \"directory\"\n[install]\nenabled = false\n");
+    folder.write("new.connector.toml", "[connector]\nplatform = 3\n[install]\nenabled = true\n");
+    insta::assert_snapshot!(daemon.reload().await, @r"
+    applied with failures, generation 2
+    a.connector stopped: [install] enabled = false
+    new.connector failed: `connector.platform` takes a text, not a whole number
+    ");
+    daemon.passes("b.connector", 1).await;
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dry_run_tells_and_does_nothing() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    folder.connector("a", "2h");
+    let view = daemon.reloader.reload(Why::Hand, true).await.unwrap();
+    insta::assert_snapshot!(shown(&view), @r"
+    would be applied, generation 1
+    a.connector changed: schedule.every
+    ");
+    assert_eq!(daemon.present.get().generation, 1);
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn orders_by_hand_last_until_taken_back() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    daemon.passes("a.connector", 1).await;
+    let told = daemon.order("a", UnitOrder::Stop).await;
+    assert!(told.contains("a.connector stopped: stopped by hand "), "{told}");
+    folder.connector("a", "2h");
+    insta::assert_snapshot!(daemon.reload().await, @"applied, generation 2");
+    assert!(daemon.present.get().plan.why_off(&"a.connector".parse_unit()).is_some());
+    insta::assert_snapshot!(daemon.order("a", UnitOrder::Start).await, @r"
+    applied, generation 2
+    a.connector started
+    ");
+    daemon.passes("a.connector", 1).await;
+    insta::assert_snapshot!(daemon.order("a.connector", UnitOrder::Restart).await, @r"
+    applied, generation 2
+    a.connector restarted
+    ");
+    insta::assert_snapshot!(daemon.order("nobody", UnitOrder::Start).await, @"refused: there is no unit nobody");
+    let refused = daemon.order("imap.connector", UnitOrder::Start).await;
+    assert!(refused.starts_with("refused: imap.connector is off: "), "{refused}");
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_only_a_restart_applies_is_named_and_the_rest_applies() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    folder.write("workagent.daemon.toml", "[daemon]\nworkers = 3\n[log]\nlevel = \"debug\"\n");
+    let told = daemon.reload().await;
+    insta::assert_snapshot!(told, @r"
+    applied, generation 2
+    workagent.daemon changed: daemon.workers, unit.description; only after a restart of the daemon: log.level
+    ");
+    assert_eq!(daemon.present.get().needs_restart, ["log.level"]);
+    daemon.stop().await;
+}
+
+trait ParseUnit {
+    fn parse_unit(&self) -> workagent::unit::plan::UnitName;
+}
+
+impl ParseUnit for str {
+    fn parse_unit(&self) -> workagent::unit::plan::UnitName {
+        workagent::daemon::plans::unit_name(self).unwrap()
+    }
+}

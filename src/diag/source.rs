@@ -97,6 +97,13 @@ impl SourceMap {
         self.secrets.iter().filter(move |span| span.source == id).map(|span| span.range())
     }
 
+    /// The number of a file.
+    #[must_use]
+    pub fn find(&self, path: &Path) -> Option<SourceId> {
+        let at = self.sources.iter().position(|source| source.path == path)?;
+        u32::try_from(at).ok().map(SourceId)
+    }
+
     /// The path of a file.
     #[must_use]
     pub fn path(&self, id: SourceId) -> &Path {

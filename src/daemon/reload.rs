@@ -26,6 +26,7 @@ use crate::control::manager::{Manager, Why};
 use crate::control::server::Fault;
 use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder};
 use crate::diag::Counts;
+use crate::model::class::chain;
 use crate::model::environment::Environment;
 use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
@@ -100,6 +101,13 @@ impl Reloader {
         let pinned = files.pinned();
         let source = pinned.as_ref().map_or(&*compiled, |pinned| &pinned.compiled);
         files.remember(source);
+        if pinned.is_none() {
+            // What breaks next has a last good version even if it is only met by the next start.
+            let kept = KeptPlan::of(source, running.bundle().generation, rooms.clock.now());
+            if let Err(error) = files.plans().keep(&kept) {
+                tracing::error!("keep the plan on disk: {}", chain(&error));
+            }
+        }
         let mut said = FindingLog::default();
         said.say(&compiled);
         let inner = Inner {
@@ -129,6 +137,8 @@ impl Reloader {
     async fn look_again(&self, why: Why, dry_run: bool) -> Result<ReloadView, Fault> {
         let begun = self.0.rooms.clock.now();
         let mut inner = self.0.inner.lock().await;
+        // Who asked waits for an answer, whatever comes of it. Looks that nobody asked for are not worth telling.
+        let _told = (why != Why::Watch && !dry_run).then(|| self.0.rooms.service.reloading());
         let mut look = inner.files.look();
         if let Some(wait) = too_young(&look.compiled, self.0.rooms.clock.now()) {
             tokio::time::sleep(wait).await;
@@ -207,12 +217,12 @@ impl Reloader {
             if pinned.is_none() {
                 let kept = KeptPlan::of(source, generation, clock.now());
                 if let Err(error) = inner.files.plans().write(&kept) {
-                    tracing::error!("keep the plan on disk: {error}");
+                    tracing::error!("keep the plan on disk: {}", chain(&error));
                 }
             }
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
-            service.ready(&status_line(running));
+            service.status(&status_line(running));
         }
         inner.holds = holds;
         self.tell(inner, errors, source, pinned.as_ref().map(|pinned| pinned.generation));

@@ -26,6 +26,7 @@ use crate::control::manager::{Manager, Why};
 use crate::control::server::Fault;
 use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder};
 use crate::diag::Counts;
+use crate::model::class::chain;
 use crate::model::environment::Environment;
 use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
@@ -101,8 +102,11 @@ impl Reloader {
         let source = pinned.as_ref().map_or(&*compiled, |pinned| &pinned.compiled);
         files.remember(source);
         if pinned.is_none() {
-            let generation = running.bundle().generation;
-            keep(&files, &KeptPlan::of(&compiled, generation, rooms.clock.now()));
+            // What breaks next has a last good version even if it is only met by the next start.
+            let kept = KeptPlan::of(source, running.bundle().generation, rooms.clock.now());
+            if let Err(error) = files.plans().keep(&kept) {
+                tracing::error!("keep the plan on disk: {}", chain(&error));
+            }
         }
         let mut said = FindingLog::default();
         said.say(&compiled);
@@ -215,10 +219,14 @@ impl Reloader {
             running.swap(next, &anew);
             fit_to_plan(store, clock, &source.plan, Some(&old)).await?;
             if pinned.is_none() {
-                keep(&inner.files, &KeptPlan::of(source, generation, clock.now()));
+                let kept = KeptPlan::of(source, generation, clock.now());
+                if let Err(error) = inner.files.plans().write(&kept) {
+                    tracing::error!("keep the plan on disk: {}", chain(&error));
+                }
             }
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
+            service.status(&status_line(running));
         }
         inner.holds = holds;
         self.tell(inner, errors, source, pinned.as_ref().map(|pinned| pinned.generation));
@@ -347,13 +355,6 @@ pub(super) async fn effective(
     let mut off = condition::unmet(plan, &answers);
     off.extend(holds.off(plan));
     if off.is_empty() { plan.clone() } else { plan.without(&off) }
-}
-
-/// Without it the daemon runs all the same; a unit that is broken at the next start may have no last good version.
-fn keep(files: &UnitFiles, plan: &KeptPlan) {
-    if let Err(error) = files.plans().write(plan) {
-        tracing::error!("keep the plan on disk: {error}");
-    }
 }
 
 fn daemon_text(compiled: &Compiled) -> Option<&Arc<str>> {

@@ -23,9 +23,10 @@ pub(crate) fn check(path: &str, spec: &KeySpec, entry: &Entry) -> Vec<Finding> {
 pub(crate) fn idle_unset(path: &str, entry: &Entry) -> Vec<Finding> {
     let layers: Vec<_> = entry.layers().collect();
     let is_set = |node: &&super::tree::Node| !matches!(node.data, Data::Unset);
-    let idle = layers.iter().enumerate().filter(|(at, node)| {
-        matches!(node.data, Data::Unset) && !layers.iter().skip(at + 1).any(is_set)
-    });
+    let idle = layers
+        .iter()
+        .enumerate()
+        .filter(|(at, node)| matches!(node.data, Data::Unset) && !layers.iter().skip(at + 1).any(is_set));
     idle.map(|(_, node)| without_effect::unset(path, node.span)).collect()
 }
 

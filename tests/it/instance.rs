@@ -232,7 +232,7 @@ fn told(role: &str, more: &[(&str, &str)]) -> Vec<String> {
     let mut heard = Vec::new();
     let mut buffer = [0; 4096];
     while let Ok(length) = manager.recv(&mut buffer) {
-        heard.push(String::from_utf8_lossy(&buffer[..length]).into_owned());
+        heard.push(String::from_utf8_lossy(buffer.get(..length).unwrap()).into_owned());
     }
     heard
 }

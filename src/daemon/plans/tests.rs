@@ -60,6 +60,18 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn a_start_on_the_same_files_leaves_the_plan_as_it_is() {
+    let (_dir, store) = store();
+    let first = plan(1, &[]);
+    store.keep(&first).unwrap();
+    store.keep(&KeptPlan { applied_at: Timestamp(9), ..first.clone() }).unwrap();
+    assert_eq!(store.get(1).unwrap(), first);
+    let other = KeptPlan { hash: "of another database".to_owned(), ..first };
+    store.keep(&other).unwrap();
+    assert_eq!(store.get(1).unwrap(), other);
+}
+
+#[test]
 fn only_the_owner_reads_it() {
     let (dir, store) = store();
     store.write(&plan(1, &[])).unwrap();

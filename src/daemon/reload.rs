@@ -226,7 +226,7 @@ impl Reloader {
             }
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
-            service.status(&status_line(running));
+            self.0.rooms.service.status(&status_line(running));
         }
         inner.holds = holds;
         self.tell(inner, errors, source, pinned.as_ref().map(|pinned| pinned.generation));

@@ -45,7 +45,7 @@ fn fits(value: &ValueType, data: &Data) -> bool {
             matches!(data, Data::List(_) | Data::Table(_))
         }
         // One may stand without brackets.
-        ValueType::Calendars | ValueType::Windows => {
+        ValueType::Calendars | ValueType::Windows | ValueType::Tests(_) => {
             matches!(data, Data::List(_) | Data::Table(_) | Data::Text(_))
         }
         ValueType::EnvMap | ValueType::Secret => matches!(data, Data::Table(_)),

@@ -81,8 +81,25 @@ struct Inner {
     /// `None` once it is stopped.
     running: Option<RunningBundle>,
     said: FindingLog,
+    /// Units whose new version could not be built; the one before goes on.
+    unbuilt: BTreeSet<UnitName>,
     /// The daemon unit in canonical form as it was at the start.
     started: Option<Arc<str>>,
+}
+
+impl Inner {
+    /// The plan that runs, and which of its units run an older version by what the files say now. A unit that breaks or
+    /// is mended to what runs anyway changes only this.
+    fn with_kept(&self, running: &Arc<Plan>, source: &Compiled) -> Arc<Plan> {
+        let mut kept = running.kept.clone();
+        kept.retain(|name, _| self.unbuilt.contains(name));
+        let broken = source.plan.kept.iter().filter(|(name, _)| running.is_on(name));
+        kept.extend(broken.map(|(name, off)| (name.clone(), off.clone())));
+        if kept == running.kept {
+            return Arc::clone(running);
+        }
+        Arc::new(Plan { kept, ..(**running).clone() })
+    }
 }
 
 /// What is to become live.
@@ -118,6 +135,7 @@ impl Reloader {
             holds: Holds::default(),
             running: Some(running),
             said,
+            unbuilt: BTreeSet::new(),
         };
         Self(Arc::new(Shared { inner: Mutex::new(inner), present, rooms }))
     }
@@ -155,7 +173,9 @@ impl Reloader {
             reloading.done(&status_line(running));
         }
         drop(inner);
-        if !dry_run && (view.outcome != ReloadOutcome::Nothing || why != Why::Watch) {
+        let applied = matches!(view.outcome, ReloadOutcome::Applied | ReloadOutcome::AppliedWithFailures);
+        // What is wrong with the files was said when it was new; not again with each look.
+        if !dry_run && (applied || why != Why::Watch) {
             tracing::info!(
                 outcome = view.outcome.word(),
                 generation = view.generation,
@@ -216,6 +236,7 @@ impl Reloader {
             };
             let next = running.bundle().next(plan, generation, &anew);
             changes.could_not(&next.failed);
+            inner.unbuilt = next.failed.keys().cloned().collect();
             running.swap(next, &anew);
             fit_to_plan(store, clock, &source.plan, Some(&old)).await?;
             if pinned.is_none() {
@@ -246,7 +267,7 @@ impl Reloader {
             pinned,
             target: inner.holds.target().map(str::to_owned),
             needs_restart: inner.needs_restart(daemon_text(source)),
-            ..Present::new(Arc::clone(&bundle.plan), bundle.generation, errors)
+            ..Present::new(inner.with_kept(&bundle.plan, source), bundle.generation, errors)
         });
     }
 }

@@ -63,21 +63,23 @@ fn each_save_is_live_and_begins_the_unit_once() {
     let (scene, daemon) = start();
     let first = live(&scene, 1);
     let mut generation = first.generation;
+    // One generation for each change: a second one would go past the one that is waited for.
+    let mut next = |is_so: &dyn Fn(&StatusView) -> bool| {
+        generation += 1;
+        let what = format!("generation {generation}");
+        scene.status_when(&what, |view| view.generation == generation && is_so(view)).0
+    };
     for seconds in [2, 3] {
         save(&file(&scene), &every(&scene, seconds));
-        generation += 1;
-        assert_eq!(live(&scene, seconds).generation, generation);
+        next(&|view| runs_every(view, seconds));
     }
     let text = every(&scene, 4);
     fs::write(file(&scene), &text).unwrap();
-    generation += 1;
-    assert_eq!(live(&scene, 4).generation, generation);
+    next(&|view| runs_every(view, 4));
     fs::remove_file(file(&scene)).unwrap();
-    generation += 1;
-    assert_eq!(scene.status_when("the unit to be gone", |view| !has(view)).0.generation, generation);
+    next(&|view| !has(view));
     fs::write(file(&scene), &text).unwrap();
-    let last = live(&scene, 4);
-    assert_eq!(last.generation, generation + 1);
+    let last = next(&|view| runs_every(view, 4));
     assert_eq!(inbox(&last), inbox(&first));
     daemon.stop();
 }

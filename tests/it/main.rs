@@ -33,6 +33,7 @@ mod status_truth;
 mod stop;
 mod submission;
 mod support;
+mod timers;
 mod unit_commands;
 mod units;
 mod watch;

@@ -75,6 +75,14 @@ impl Backend {
         }
     }
 
+    /// The running daemon, if one does.
+    ///
+    /// # Errors
+    /// Its socket cannot be used.
+    pub async fn running(paths: &Paths) -> Result<Option<Self>, CliError> {
+        Ok(running(paths).await?.map(Self::Daemon))
+    }
+
     fn client(&self) -> &Client {
         match self {
             Self::Daemon(client) | Self::Here(client, _) => client,

@@ -20,6 +20,7 @@ pub mod orders;
 pub mod outbox;
 pub mod pager;
 pub mod pause;
+pub mod plan;
 pub mod reload;
 pub mod revert;
 pub mod review;
@@ -120,6 +121,8 @@ enum Command {
     Isolate(orders::IsolateArgs),
     /// Have the daemon read the unit files again, and show what came of it
     Reload(reload::ReloadArgs),
+    /// Look at the plans that ran, compare them, go back to one
+    Plan(plan::PlanArgs),
     /// Tell whether units are active: exit code 0 or 3
     IsActive(is_state::IsArgs),
     /// Tell whether units failed: exit code 0 or 1
@@ -198,6 +201,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::ResetFailed(args) => threads(1)?.block_on(orders::reset(args, context)),
         Command::Isolate(args) => threads(1)?.block_on(orders::isolate(args, context)),
         Command::Reload(args) => threads(1)?.block_on(reload::command(args, context)),
+        Command::Plan(args) => threads(1)?.block_on(plan::command(args, context)),
         Command::IsActive(args) => threads(1)?.block_on(is_state::active(args, context)),
         Command::IsFailed(args) => threads(1)?.block_on(is_state::failed(args, context)),
         Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),

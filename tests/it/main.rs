@@ -29,6 +29,7 @@ mod real_mail;
 mod real_way;
 mod redaction;
 mod reload;
+mod reload_live;
 mod status_truth;
 mod stop;
 mod submission;

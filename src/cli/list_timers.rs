@@ -110,7 +110,7 @@ fn shown(rows: &[Row], hidden: usize, running: bool, now: Timestamp, paint: Pain
         out.push_str(&format!(" {hidden} {are} off: pass --all to see {them}, too."));
     }
     if !running {
-        out.push_str(" The daemon is not running.");
+        out.push_str("\nThe daemon is not running.");
     }
     out.push('\n');
     out

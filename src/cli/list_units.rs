@@ -93,7 +93,7 @@ fn shown(view: &StatusView, hidden: usize, paint: Paint, width: usize) -> String
         out.push_str(&format!(" {hidden} {are} off: pass --all to see {them}, too."));
     }
     if !view.running {
-        out.push_str(" The daemon is not running.");
+        out.push_str("\nThe daemon is not running.");
     }
     out.push('\n');
     out

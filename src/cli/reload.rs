@@ -45,12 +45,7 @@ pub fn shown(view: &ReloadView, paint: Paint, width: usize) -> String {
                 reason.as_str().into(),
             ]);
             if let Some(place) = &change.place {
-                table.row([
-                    Cell::default(),
-                    Cell::default(),
-                    Cell::default(),
-                    Cell::painted("2", place.as_str()),
-                ]);
+                table.note(Cell::painted("2", place.as_str()));
             }
         }
         out.push_str(&table.render(paint, width));
@@ -161,11 +156,11 @@ mod tests {
         insta::assert_snapshot!(shown(&view, Paint { colour: false }, 80), @r#"
         applied with failures: generation 12 → 13 in 7 ms
         ▲  broken.connector  kept           unknown key `evry` in [schedule]
-                                            /u/broken.connector.toml:5:1
+           /u/broken.connector.toml:5:1
         ●  inbox.connector   changed        schedule.every
         ○  old.route         removed
         ×  typo.engine       failed         unknown engine `comand`
-                                            /u/typo.engine.toml:2:10
+           /u/typo.engine.toml:2:10
         ▲  workagent.daemon  needs restart  store.path
         14 units left alone; 2 errors, 1 warning in unit files: workagent validate
         "#);

@@ -71,7 +71,7 @@ pub fn command(args: RevertArgs, context: &mut Context<'_>) -> Result<u8, CliErr
     for (name, paths) in &all {
         let state = FileState::of(&after, name);
         if !args.json && !paths.is_empty() {
-            writeln!(context.out, "{name} is as it is shipped: {}", state.word())?;
+            writeln!(context.out, "{name} is reverted: {}", state.word())?;
         }
         let removed = paths.iter().map(|path| path.display().to_string()).collect();
         rows.push(Reverted { unit: name.to_string(), removed, state });

@@ -152,6 +152,7 @@ struct Look {
 
 impl Look {
     fn at(mut units: Units, registry: &Registry, sources: &SourceMap) -> Self {
+        graph::tie_secrets(&mut units);
         graph::check(&mut units);
         let cycles = graph::cycle::check(&mut units);
         routes::check(&mut units, registry);

@@ -24,12 +24,19 @@ pub(crate) struct Unit {
     pub typed: Arc<Typed>,
     /// What was found when it was looked at together with the others.
     pub found: Vec<Finding>,
+    /// The units of the secrets that it reads.
+    pub secrets: Vec<Reference>,
 }
 
 impl Unit {
     /// Not looked at together with the others yet.
     pub fn new(typed: Arc<Typed>) -> Self {
-        Self { typed, found: Vec::new() }
+        Self { typed, found: Vec::new(), secrets: Vec::new() }
+    }
+
+    /// All units that it names, or reads the secret of.
+    pub fn named(&self) -> impl Iterator<Item = &Reference> {
+        self.typed.references.iter().chain(&self.secrets)
     }
 
     /// All that is wrong with it.
@@ -48,6 +55,25 @@ impl Deref for Unit {
 
     fn deref(&self) -> &Typed {
         &self.typed
+    }
+}
+
+/// Ties units to the units of the secrets that they read, where there are such. A secret does not need its unit, which only
+/// says how it is kept: with the unit off, or without one, the secret is read all the same.
+pub(crate) fn tie_secrets(units: &mut Units) {
+    let entry = |unit: &Unit| unit.settings("secret").text("entry").unwrap_or(&unit.name.name).to_owned();
+    let secrets = units.values().filter(|unit| unit.name.kind == Kind::Secret);
+    let by_entry: BTreeMap<String, UnitName> = secrets.map(|unit| (entry(unit), unit.name.clone())).collect();
+    if by_entry.is_empty() {
+        return;
+    }
+    for unit in units.values_mut() {
+        let read = unit.typed.secrets.iter().filter_map(|secret| {
+            let target = by_entry.get(&secret.name)?.clone();
+            let (span, path) = (secret.span, secret.path.clone());
+            Some(Reference { edge: EdgeKind::Wants, target, span, path, full: false })
+        });
+        unit.secrets = read.collect();
     }
 }
 

@@ -22,8 +22,9 @@ use super::registry::Registry;
 use super::report::Report;
 use super::schema::{KeySpec, TableSpec, ValueType};
 use super::tree::{Data, Entry, Node, Table};
-use super::value::{Settings, Value};
+use super::value::{Setting, Settings, Value};
 use crate::diag::{SourceId, Span};
+use crate::model::secret_ref::SecretRef;
 
 static NOTHING: Settings = Settings(BTreeMap::new());
 
@@ -38,6 +39,8 @@ pub(crate) struct Typed {
     pub shipped: bool,
     /// Units it names.
     pub references: Vec<Reference>,
+    /// Secrets in the store that it reads.
+    pub secrets: Vec<SecretUse>,
     /// Findings so far.
     pub report: Report,
     /// Not checked and off.
@@ -59,6 +62,17 @@ struct Made {
 
 /// A unit of the plan, of whatever kind.
 type Part = Arc<dyn Any + Send + Sync>;
+
+/// A secret in the store that a unit reads.
+#[derive(Clone, Debug)]
+pub(crate) struct SecretUse {
+    /// Its name in the store.
+    pub name: String,
+    /// Where it is named.
+    pub span: Span,
+    /// By which key: "imap.password".
+    pub path: String,
+}
 
 /// Where a key stands.
 #[derive(Clone, Debug)]
@@ -95,6 +109,7 @@ impl Typed {
             source,
             shipped,
             references: Vec::new(),
+            secrets: Vec::new(),
             report: Report::default(),
             masked: flag(root, "masked") == Some(true),
             enabled: flag(root, "enabled").unwrap_or(broken || kinds::spec(name.kind).enabled),
@@ -341,7 +356,27 @@ impl Typed {
                 self.report.push(bad_value::finding(&at.path(), node.span, "is empty"));
                 return;
             }
+            self.note_secrets(&value, node.span, &at.path());
             self.tables.entry(table).or_default().0.insert(spec.name.to_owned(), value);
+        }
+    }
+
+    fn note_secrets(&mut self, value: &Value, span: Span, path: &str) {
+        let mut note = |reference: &SecretRef| {
+            if let SecretRef::Stored(name) = reference {
+                self.secrets.push(SecretUse { name: name.clone(), span, path: path.to_owned() });
+            }
+        };
+        match value {
+            Value::Secret(reference) => note(reference),
+            Value::Map(map) => {
+                for setting in map.values() {
+                    if let Setting::Secret(reference) = setting {
+                        note(reference);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 

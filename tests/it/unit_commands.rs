@@ -347,7 +347,7 @@ fn a_full_copy_is_edited_and_reverted() {
     assert_eq!(files(&house, "units").len(), 2);
     let said = house.ok(&["revert", "--yes", "inbox"]);
     assert!(said.contains("/units/inbox.connector.d/masked.toml\n"), "{said}");
-    assert!(said.ends_with("inbox.connector is as it is shipped: disabled\n"), "{said}");
+    assert!(said.ends_with("inbox.connector is reverted: disabled\n"), "{said}");
     assert_eq!(files(&house, "units"), [""; 0]);
     assert_eq!(house.ok(&["revert", "--yes", "inbox"]), "inbox.connector: nothing of yours changes it\n");
 }
@@ -359,6 +359,13 @@ fn revert_leaves_a_unit_that_is_only_yours() {
     house.unit("mine.connector.d/a.toml", "[install]\nenabled = true\n");
     house.ok(&["revert", "-y", "mine"]);
     assert_eq!(files(&house, "units"), ["mine.connector.toml"]);
+}
+
+#[test]
+fn validate_without_files_says_where_it_looked() {
+    let house = house();
+    let text = house.ok(&["validate"]);
+    assert!(text.starts_with("0 files, no errors\n") && text.contains("/units\n"), "{text}");
 }
 
 #[test]

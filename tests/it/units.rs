@@ -4,6 +4,7 @@ mod again;
 mod canonical;
 mod cases;
 mod cli;
+mod kinds;
 mod last_good;
 mod layers;
 mod loading;
@@ -138,6 +139,7 @@ fn standings(compiled: &Compiled) -> String {
     add("env", &plan.envs, &mut lines);
     add("route", &plan.routes, &mut lines);
     add("runtime", &plan.runtimes, &mut lines);
+    add("target", &plan.targets, &mut lines);
     lines.join("\n")
 }
 

@@ -27,10 +27,19 @@ impl<T: Into<String>> From<T> for Cell {
 #[derive(Clone, Debug)]
 pub struct Table {
     head: Vec<Cell>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Row>,
     /// Columns of a row before the last one; the head may have none.
     fixed: usize,
 }
+
+#[derive(Clone, Debug)]
+enum Row {
+    Cells(Vec<Cell>),
+    Note(Cell),
+}
+
+/// A note below a row begins here.
+const NOTE_INDENT: usize = 3;
 
 /// The last column has at least so many columns, however narrow the screen.
 const LAST_WIDTH_MIN: usize = 12;
@@ -51,7 +60,12 @@ impl Table {
 
     /// One more row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(Row::Cells(cells.into_iter().collect()));
+    }
+
+    /// A line of its own below the last row, whole and outside the columns: a place to be clicked or copied.
+    pub fn note(&mut self, cell: Cell) {
+        self.rows.push(Row::Note(cell));
     }
 
     /// Rows so far.
@@ -70,33 +84,55 @@ impl Table {
     #[must_use]
     pub fn render(&self, paint: Paint, width: usize) -> String {
         let head = Some(&self.head).filter(|head| !head.is_empty());
-        let lines: Vec<&Vec<Cell>> = head.into_iter().chain(&self.rows).collect();
-        let widths = widths(&lines, self.fixed);
+        let columns = head.into_iter().chain(self.rows.iter().filter_map(|row| match row {
+            Row::Cells(cells) => Some(cells),
+            Row::Note(_) => None,
+        }));
+        let widths = widths(&columns.collect::<Vec<_>>(), self.fixed);
         let before: usize = widths.iter().map(|width| width + 2).sum();
         let last_width = width.saturating_sub(before).max(LAST_WIDTH_MIN);
         let mut out = String::new();
-        for cells in lines {
-            let mut blanks = 0;
-            for (column, cell) in cells.iter().enumerate() {
-                let text = match widths.get(column) {
-                    Some(_) => cell.text.clone(),
-                    None => line(&cell.text, last_width),
-                };
-                let length = text.chars().count();
-                if !text.is_empty() {
-                    out.push_str(&" ".repeat(blanks));
-                    blanks = 0;
-                    match cell.code {
-                        Some(code) => out.push_str(&paint.with(code, text).to_string()),
-                        None => out.push_str(&text),
-                    }
+        if let Some(head) = head {
+            put(&mut out, head, &widths, last_width, paint);
+        }
+        for row in &self.rows {
+            match row {
+                Row::Cells(cells) => put(&mut out, cells, &widths, last_width, paint),
+                Row::Note(cell) => {
+                    let text = cell.paint(line(&cell.text, usize::MAX), paint);
+                    out.push_str(&format!("{:NOTE_INDENT$}{text}\n", ""));
                 }
-                blanks += widths.get(column).map_or(0, |width| width.saturating_sub(length) + 2);
             }
-            out.push('\n');
         }
         out
     }
+}
+
+impl Cell {
+    fn paint(&self, text: String, paint: Paint) -> String {
+        match self.code {
+            Some(code) => paint.with(code, text).to_string(),
+            None => text,
+        }
+    }
+}
+
+fn put(out: &mut String, cells: &[Cell], widths: &[usize], last_width: usize, paint: Paint) {
+    let mut blanks = 0;
+    for (column, cell) in cells.iter().enumerate() {
+        let text = match widths.get(column) {
+            Some(_) => cell.text.clone(),
+            None => line(&cell.text, last_width),
+        };
+        let length = text.chars().count();
+        if !text.is_empty() {
+            out.push_str(&" ".repeat(blanks));
+            blanks = 0;
+            out.push_str(&cell.paint(text, paint));
+        }
+        blanks += widths.get(column).map_or(0, |width| width.saturating_sub(length) + 2);
+    }
+    out.push('\n');
 }
 
 /// Columns of each of the first `count` cells.

@@ -9,8 +9,12 @@ use super::Look;
 use crate::diag::SourceMap;
 use crate::unit::canon::{self, Canonical};
 use crate::unit::graph::{Units, off::place};
-use crate::unit::kinds::{channel, connector, daemon, engine, env, route, runtime, secret, target, timer};
-use crate::unit::plan::{Edge, EngineUnit, EnvUnit, Kind, Off, OffState, Plan, Standing, UnitName};
+use crate::unit::kinds::{
+    channel, condition, connector, daemon, engine, env, route, runtime, secret, target, timer,
+};
+use crate::unit::plan::{
+    Edge, EngineUnit, EnvUnit, Kind, Off, OffState, Plan, Standing, TargetUnit, UnitName,
+};
 use crate::unit::registry::Registry;
 use crate::unit::typed::Typed;
 use crate::unit::value::Settings;
@@ -74,6 +78,17 @@ pub(super) fn plan(
     let daemon = sound
         .and_then(|unit| unit.part(|_| true, || Some(daemon::build(|table| unit.settings(table).clone()))));
     let daemon = daemon.unwrap_or_else(|| Arc::new(daemon::build(|_| Settings::default())));
+    let members = target::members(units, off, &engines);
+    let targets = parts.made(Kind::Target, |unit| {
+        let mine = members.get(&unit.name.name).map(Vec::as_slice).unwrap_or_default();
+        unit.part(|target: &TargetUnit| target.members == mine, || Some(target::build(unit, mine.to_vec())))
+    });
+    let conditions = units
+        .values()
+        .filter(|unit| on(&unit.name))
+        .map(|unit| (unit.name.clone(), condition::build(unit, sources)))
+        .filter(|(_, conditions)| !conditions.is_empty())
+        .collect();
     let plan = Plan {
         daemon,
         connectors: parts.kind(Kind::Connector, |unit| connector::build(unit, registry)),
@@ -84,8 +99,8 @@ pub(super) fn plan(
         channels: parts.kind(Kind::Channel, |unit| Some(channel::build(unit))),
         timers: parts.kind(Kind::Timer, |unit| Some(timer::build(unit))),
         secrets: parts.kind(Kind::Secret, |unit| Some(secret::build(unit))),
-        targets: parts.kind(Kind::Target, |unit| Some(target::build(unit))),
-        conditions: BTreeMap::new(),
+        targets,
+        conditions,
         kept,
         sources: paths,
         edges,
@@ -155,7 +170,7 @@ fn actives<T>(all: &BTreeMap<String, Standing<T>>) -> BTreeMap<String, Arc<T>> {
 fn references(units: &Units, sources: &SourceMap) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::new();
     for unit in units.values().filter(|unit| !unit.masked) {
-        for reference in &unit.references {
+        for reference in unit.named() {
             edges.push(Edge {
                 from: unit.name.clone(),
                 to: reference.target.clone(),

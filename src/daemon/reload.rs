@@ -210,7 +210,8 @@ impl Reloader {
         let sides = (Side::new(&old, inner.files.last_good()), Side::new(&plan, &source.canonical));
         let mut changes = Changes::between(&sides.0, &sides.1, &anew);
         let view = |changes: Changes, generation| ReloadView {
-            outcome: match changes.outcome(errors) {
+            // What the files say is not what is to become live while a plan is pinned.
+            outcome: match changes.outcome(if pinned.is_some() { 0 } else { errors }) {
                 // A unit that is held back changed: it counts when it starts.
                 ReloadOutcome::Nothing if generation != previous => ReloadOutcome::Applied,
                 outcome => outcome,

@@ -3,21 +3,26 @@
 pub mod analyze;
 pub mod backend;
 pub mod case;
+pub mod completions;
 pub mod context;
 pub mod demo;
 pub mod error;
+pub mod explain;
 pub mod look;
+pub mod manual;
+pub mod new;
 pub mod outbox;
 pub mod pause;
 pub mod review;
 pub mod run;
+pub mod schema;
 pub mod secret;
 pub mod status;
 pub mod validate;
 
 use std::io::Write;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::daemon::exit;
 use crate::model::environment::Environment;
@@ -43,6 +48,16 @@ enum Command {
     Status(status::StatusArgs),
     /// Check all unit files and show every finding
     Validate(validate::ValidateArgs),
+    /// Tell what a finding of validate means
+    Explain(explain::ExplainArgs),
+    /// Write a new unit file with all its keys in comments
+    New(new::NewArgs),
+    /// Print or write JSON schemas of unit files, for editors
+    Schema(schema::SchemaArgs),
+    /// Show the reference of all keys
+    Manual(manual::ManualArgs),
+    /// Print completions for a shell
+    Completions(completions::CompletionsArgs),
     /// Look into the units: graph, order, exposure
     Analyze(analyze::AnalyzeArgs),
     /// Look at drafts and decide
@@ -61,6 +76,12 @@ enum Command {
     Secret(secret::SecretArgs),
     /// Show the whole way on made-up mail, without an account or network
     Demo(demo::DemoArgs),
+}
+
+/// The command line as it is defined, for man pages and completions.
+#[must_use]
+pub fn definition() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the command line to its exit code. Data goes to `out`, everything else to standard error.
@@ -92,6 +113,11 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
     match command {
         // Pure: no runtime, no daemon.
         Command::Validate(args) => validate::command(args, context),
+        Command::Explain(args) => explain::command(&args, context),
+        Command::New(args) => new::command(&args, context),
+        Command::Schema(args) => schema::command(&args, context),
+        Command::Manual(args) => manual::command(&args, context),
+        Command::Completions(args) => completions::command(&args, context),
         Command::Analyze(args) => analyze::command(args, context),
         Command::Secret(args) => secret::command(args, context),
         // The daemon, with its own threads.

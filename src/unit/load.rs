@@ -2,6 +2,7 @@
 //! first trouble: what cannot be read is noted, the rest is read.
 
 mod file;
+mod given;
 mod links;
 mod name;
 
@@ -15,6 +16,7 @@ use super::plan::{Kind, UnitName};
 use super::registry::ShippedUnit;
 use super::search::SearchPath;
 use crate::model::limits;
+pub use given::is_unit_name;
 use name::Sort;
 
 /// Stands for a directory in the places of the unit files in the binary.

@@ -6,6 +6,7 @@ mod cli;
 mod layers;
 mod loading;
 mod meaning;
+mod mend;
 mod rules;
 mod secrets;
 mod shipped;

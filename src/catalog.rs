@@ -20,6 +20,7 @@ macro_rules! catalog {
         platforms: { $($platform:ident,)* }
         engines: { $($engine:ident = $engine_file:literal,)* }
         runtimes: { $($runtime:ident,)* }
+        targets: { $($target:ident,)* }
     ) => {
         /// The catalog of this build.
         pub static CATALOG: Catalog = Catalog {
@@ -32,6 +33,7 @@ macro_rules! catalog {
             $(shipped!(concat!(stringify!($platform), ".connector.toml")),)*
             $(shipped!(concat!($engine_file, ".engine.toml")),)*
             $(shipped!(concat!(stringify!($runtime), ".runtime.toml")),)*
+            $(shipped!(concat!(stringify!($target), ".target.toml")),)*
             shipped!("workagent.daemon.toml"),
         ];
     };
@@ -65,6 +67,11 @@ catalog! {
         pending,
         scheduler,
         onboarding,
+    }
+    targets: {
+        default,
+        offline,
+        safe,
     }
 }
 

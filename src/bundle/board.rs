@@ -83,9 +83,8 @@ fn entries(app: &AppRuntime, plan: &Plan) -> BTreeMap<String, Entry> {
     slotted(&mut all, &app.review);
     slotted(&mut all, &app.outbound);
     slotted(&mut all, &app.pending);
-    for off in [&app.scheduler, &app.onboarding] {
-        disabled(&mut all, off);
-    }
+    slotted(&mut all, &app.scheduler);
+    disabled(&mut all, &app.onboarding);
     all
 }
 

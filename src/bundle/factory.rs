@@ -20,6 +20,7 @@ use crate::runtime::ingest::IngestRuntime;
 use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
 use crate::runtime::review::{DeskRule, ReviewDesk, ReviewRuntime};
+use crate::runtime::scheduler::{SchedulerParts, SchedulerRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
 use crate::supervise::Board;
@@ -67,6 +68,7 @@ struct Rooms {
     review: Arc<ReviewRuntime>,
     outbound: Arc<OutboundRuntime>,
     pending: Arc<PendingRuntime>,
+    scheduler: Arc<SchedulerRuntime>,
 }
 
 /// What the runtimes of which there is one are told by a plan.
@@ -101,6 +103,8 @@ impl Succession {
         bundle.desk.adopt(desk);
         rooms.outbound.adopt(outbound);
         board::succeed(&bundle, old);
+        // After the board, on which it writes the timers' next times.
+        rooms.scheduler.adopt(plan, generation);
         bundle
     }
 }
@@ -137,8 +141,17 @@ impl DaemonRuntimeBundle {
         let outbound = OutboundRuntime::new(OutboundParts {
             store: store.clone(),
             orders: orders.outbound,
+            scrubber: scrubber.clone(),
+            clock: clock.clone(),
+        });
+        tracing::debug!("building the scheduler");
+        let scheduler = SchedulerRuntime::new(SchedulerParts {
+            store: store.clone(),
+            plan: Arc::clone(&plan),
+            board: board.clone(),
             scrubber,
             clock: clock.clone(),
+            generation,
         });
         tracing::debug!("building pending");
         let pending = PendingRuntime::new(store, clock.clone());
@@ -150,6 +163,7 @@ impl DaemonRuntimeBundle {
             review: Arc::new(review),
             outbound: Arc::new(outbound),
             pending: Arc::new(pending),
+            scheduler: Arc::new(scheduler),
         };
         let app = Arc::new(app(&plan, generation, &connectors, &rooms, &deps));
         let parts = Parts { connectors, engines, rooms };
@@ -356,7 +370,7 @@ fn app(
         review: switched(plan, ReviewRuntime::UNIT, &rooms.review),
         outbound: switched(plan, OutboundRuntime::UNIT, &rooms.outbound),
         pending: switched(plan, PendingRuntime::UNIT, &rooms.pending),
-        scheduler: not_yet("scheduler.runtime", "there are no timer units to schedule"),
+        scheduler: switched(plan, SchedulerRuntime::UNIT, &rooms.scheduler),
         onboarding: not_yet("onboarding.runtime", "nothing to set up: units are edited by hand"),
         scrubber: deps.scrubber.clone(),
         clock: deps.clock.clone(),

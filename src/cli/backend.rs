@@ -62,6 +62,30 @@ impl Backend {
         Ok(Self::Here(client, Box::new(assembly)))
     }
 
+    /// The running daemon, and nobody in its place: for orders that mean nothing without one.
+    ///
+    /// # Errors
+    /// None runs, or its socket cannot be used.
+    pub async fn daemon(context: &Context<'_>) -> Result<Self, CliError> {
+        let socket = InstanceLock::socket(&context.paths()?);
+        match running(&context.paths()?).await? {
+            Some(client) => Ok(Self::Daemon(client)),
+            None => {
+                let error = ClientError::NotRunning { socket };
+                let hint = error.hint();
+                Err(CliError { hint, ..CliError::new(exit::NOT_RUNNING, "the daemon is not running") })
+            }
+        }
+    }
+
+    /// The running daemon, if one does.
+    ///
+    /// # Errors
+    /// Its socket cannot be used.
+    pub async fn running(paths: &Paths) -> Result<Option<Self>, CliError> {
+        Ok(running(paths).await?.map(Self::Daemon))
+    }
+
     fn client(&self) -> &Client {
         match self {
             Self::Daemon(client) | Self::Here(client, _) => client,

@@ -71,7 +71,13 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
         CaseCommand::List { state, limit, json } => {
             let query = ListQuery { state, limit: Some(limit) };
             let cases: Vec<Case> = backend.get(&query.path("/v1/cases")).await?;
-            if json { pretty(&cases) } else { list(&cases, now, width) }
+            if json {
+                pretty(&cases)
+            } else if let (Some(state), true) = (&query.state, cases.is_empty()) {
+                format!("no case is in the state `{state}`\n")
+            } else {
+                list(&cases, now, width)
+            }
         }
         CaseCommand::Show { case, json } => {
             let record: CaseRecord = backend.get(&format!("/v1/cases/{case}")).await?;

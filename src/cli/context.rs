@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::error::CliError;
+use super::look::Paint;
 use crate::daemon::exit;
 use crate::daemon::paths::{Paths, PathsError};
 use crate::model::environment::Environment;
@@ -24,6 +25,9 @@ pub struct GlobalArgs {
     /// Use colours
     #[arg(long, global = true, value_enum, default_value_t = ColourChoice::Auto)]
     pub color: ColourChoice,
+    /// Do not show long lists in a pager
+    #[arg(long, global = true)]
+    pub no_pager: bool,
 }
 
 /// When to use colours.
@@ -47,6 +51,8 @@ pub struct Context<'a> {
     pub clock: Clock,
     /// Where data goes; everything else goes to standard error.
     pub out: &'a mut dyn Write,
+    /// What goes to standard output at the end, through a pager where it is longer than the screen.
+    pub pages: String,
 }
 
 /// Columns assumed where the terminal does not say.
@@ -75,13 +81,37 @@ impl Context<'_> {
     /// Whether to use colours on standard output.
     #[must_use]
     pub fn colour(&self) -> bool {
+        self.colour_where(std::io::stdout().is_terminal())
+    }
+
+    /// Whether to use colours on standard error.
+    #[must_use]
+    pub fn colour_err(&self) -> bool {
+        self.colour_where(std::io::stderr().is_terminal())
+    }
+
+    fn colour_where(&self, terminal: bool) -> bool {
         match self.global.color {
             ColourChoice::Always => true,
             ColourChoice::Never => false,
-            ColourChoice::Auto => {
-                self.environment.get("NO_COLOR").is_none() && std::io::stdout().is_terminal()
-            }
+            ColourChoice::Auto => terminal && self.environment.get("NO_COLOR").is_none(),
         }
+    }
+
+    /// Paints for standard output, or does not.
+    #[must_use]
+    pub fn paint(&self) -> Paint {
+        Paint { colour: self.colour() }
+    }
+
+    /// A text that may be long: shown at the end of the command, in a pager if it does not fit on the screen.
+    pub fn page(&mut self, text: &str) {
+        self.pages.push_str(text);
+    }
+
+    /// What a person should know and a script should not read: to standard error.
+    pub fn note(&self, text: &str) {
+        let _ = anstream::stderr().lock().write_all(text.as_bytes());
     }
 
     /// Columns of the terminal.

@@ -1,7 +1,13 @@
 //! How things look on a terminal: colours, ages, cut lines. Text is fully understandable without colour.
 
-use std::fmt::{self, Display};
+mod table;
 
+use std::fmt::{self, Display};
+use std::path::Path;
+
+pub use table::{Cell, Table, table};
+
+use crate::control::health::Health;
 use crate::model::text;
 use crate::model::time::{Timestamp, short_span};
 
@@ -143,26 +149,32 @@ fn is_format(c: char) -> bool {
         || c.is_control()
 }
 
-/// Columns of texts, aligned; the last one is not padded.
+/// The mark before a unit, and its colour.
 #[must_use]
-pub fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        let mut text = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            let padding = width.saturating_sub(cell.chars().count()) + 2;
-            text.push_str(cell);
-            text.push_str(&" ".repeat(padding));
-        }
-        out.push_str(text.trim_end());
-        out.push('\n');
+pub fn glyph(health: Health) -> (&'static str, &'static str) {
+    match health {
+        Health::Ok => ("●", "32"),
+        Health::Starting => ("●", "2"),
+        Health::Off | Health::Stopped => ("○", "2"),
+        Health::Waiting | Health::Retrying | Health::Late => ("▲", "33"),
+        Health::Failing | Health::Broken => ("×", "31"),
     }
-    out
+}
+
+/// "1 unit", "3 units".
+#[must_use]
+pub fn count(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A path for people: the home directory is `~`.
+#[must_use]
+pub fn path(path: &Path, home: Option<&Path>) -> String {
+    let shown = match home.filter(|home| home.components().count() > 1).map(|home| path.strip_prefix(home)) {
+        Some(Ok(below)) => Path::new("~").join(below),
+        _ => path.to_owned(),
+    };
+    line(&shown.display().to_string(), usize::MAX)
 }
 
 #[cfg(test)]
@@ -185,8 +197,11 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_aligned() {
-        let rows = vec![vec!["a".into(), "bb".into()], vec!["ccc".into(), "d".into()]];
-        assert_eq!(table(&rows), "a    bb\nccc  d\n");
+    fn the_home_directory_is_a_tilde() {
+        let short = |home| path(Path::new("/home/me/.config/x.toml"), Some(Path::new(home)));
+        assert_eq!(
+            (short("/home/me"), short("/")),
+            ("~/.config/x.toml".into(), "/home/me/.config/x.toml".into())
+        );
     }
 }

@@ -3,31 +3,51 @@
 pub mod analyze;
 pub mod backend;
 pub mod case;
+pub mod cat;
 pub mod completions;
 pub mod context;
 pub mod demo;
+pub mod edit;
+pub mod enable;
 pub mod error;
 pub mod explain;
+pub mod is_state;
+pub mod list_dependencies;
+pub mod list_timers;
+pub mod list_unit_files;
+pub mod list_units;
+pub mod logs;
 pub mod look;
 pub mod manual;
 pub mod new;
+pub mod orders;
 pub mod outbox;
+pub mod pager;
 pub mod pause;
+pub mod plan;
+pub mod reload;
+pub mod revert;
 pub mod review;
 pub mod run;
 pub mod schema;
 pub mod secret;
+pub mod show;
 pub mod status;
+pub mod unit_diff;
+pub mod unit_paths;
+pub mod units;
 pub mod validate;
 
 use std::io::Write;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::control::wire::units::UnitOrder;
 use crate::daemon::exit;
 use crate::model::environment::Environment;
 use crate::model::time::Clock;
 use context::{Context, GlobalArgs};
+use enable::Wish;
 use error::CliError;
 
 /// systemd and launchd for your work agent: unit files, durable cases, reviewed replies
@@ -76,6 +96,58 @@ enum Command {
     Secret(secret::SecretArgs),
     /// Show the whole way on made-up mail, without an account or network
     Demo(demo::DemoArgs),
+    /// List units with what they do and how they are
+    ListUnits(list_units::ListUnitsArgs),
+    /// List unit files and whether they take part
+    ListUnitFiles(list_unit_files::ListUnitFilesArgs),
+    /// List everything with a schedule, the next first
+    ListTimers(list_timers::ListTimersArgs),
+    /// Show what a unit needs, or who needs it, as a tree
+    ListDependencies(list_dependencies::ListDependenciesArgs),
+    /// Show the files of units, one layer after another
+    Cat(cat::CatArgs),
+    /// Show every key of a unit, and where it comes from
+    Show(show::ShowArgs),
+    /// Show what your files change in units
+    Diff(unit_diff::DiffArgs),
+    /// Show where unit files come from
+    Paths(unit_paths::PathsArgs),
+    /// Edit a unit; what has new errors is not saved
+    Edit(edit::EditArgs),
+    /// Take back what you changed in units
+    Revert(revert::RevertArgs),
+    /// Have units take part
+    Enable(enable::FlagArgs),
+    /// Have units take part no longer
+    Disable(enable::FlagArgs),
+    /// Switch units off whatever else is said
+    Mask(enable::FlagArgs),
+    /// Take a mask back
+    Unmask(enable::FlagArgs),
+    /// Take a stop of units back, or have them try again at once
+    Start(orders::OrderArgs),
+    /// Stop units until they are started or the daemon is
+    Stop(orders::OrderArgs),
+    /// Begin units anew
+    Restart(orders::OrderArgs),
+    /// Forget failures of units and the waits that follow from them
+    ResetFailed(orders::ResetArgs),
+    /// Stop all units but those of a target
+    Isolate(orders::IsolateArgs),
+    /// Have the daemon read the unit files again, and show what came of it
+    Reload(reload::ReloadArgs),
+    /// Look at the plans that ran, compare them, go back to one
+    Plan(plan::PlanArgs),
+    /// Tell whether units are active: exit code 0 or 3
+    IsActive(is_state::IsArgs),
+    /// Tell whether units failed: exit code 0 or 1
+    IsFailed(is_state::IsArgs),
+    /// Tell whether everything is well: exit code 0 or 1, reasons on standard error
+    IsHealthy(is_state::IsHealthyArgs),
+    /// Tell whether units take part by their files: exit code 0 or 1
+    IsEnabled(is_state::IsArgs),
+    /// Show the daemon's log
+    Logs(logs::LogsArgs),
 }
 
 /// The command line as it is defined, for man pages and completions.
@@ -99,8 +171,11 @@ pub fn main(
         }
     };
     let clock = Clock::system();
-    let mut context = Context { environment, global: cli.global, clock, out };
-    match dispatch(cli.command, &mut context) {
+    let pages = String::new();
+    let mut context = Context { environment, global: cli.global, clock, out, pages };
+    let ended = dispatch(cli.command, &mut context);
+    let ended = ended.and_then(|code| pager::show(&mut context).map(|()| code));
+    match ended {
         Ok(code) => code,
         Err(error) => {
             say(&error);
@@ -120,6 +195,15 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Completions(args) => completions::command(&args, context),
         Command::Analyze(args) => analyze::command(args, context),
         Command::Secret(args) => secret::command(args, context),
+        Command::ListUnitFiles(args) => list_unit_files::command(args, context),
+        Command::ListDependencies(args) => list_dependencies::command(args, context),
+        Command::Cat(args) => cat::command(args, context),
+        Command::Show(args) => show::command(args, context),
+        Command::Diff(args) => unit_diff::command(args, context),
+        Command::Paths(args) => unit_paths::command(args, context),
+        Command::Edit(args) => edit::command(args, context),
+        Command::Revert(args) => revert::command(args, context),
+        Command::IsEnabled(args) => is_state::enabled(args, context),
         // The daemon, with its own threads.
         Command::Run(args) => threads(2)?.block_on(run::command(args, context)),
         Command::Demo(args) => threads(2)?.block_on(demo::command(args, context)),
@@ -131,6 +215,23 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Pause => threads(1)?.block_on(pause::pause(context)),
         Command::Resume => threads(1)?.block_on(pause::resume(context)),
         Command::Kick(args) => threads(1)?.block_on(pause::kick(args, context)),
+        Command::ListUnits(args) => threads(1)?.block_on(list_units::command(args, context)),
+        Command::ListTimers(args) => threads(1)?.block_on(list_timers::command(args, context)),
+        Command::Enable(args) => threads(1)?.block_on(enable::command(Wish::Enable, args, context)),
+        Command::Disable(args) => threads(1)?.block_on(enable::command(Wish::Disable, args, context)),
+        Command::Mask(args) => threads(1)?.block_on(enable::command(Wish::Mask, args, context)),
+        Command::Unmask(args) => threads(1)?.block_on(enable::command(Wish::Unmask, args, context)),
+        Command::Start(args) => threads(1)?.block_on(orders::order(UnitOrder::Start, args, context)),
+        Command::Stop(args) => threads(1)?.block_on(orders::order(UnitOrder::Stop, args, context)),
+        Command::Restart(args) => threads(1)?.block_on(orders::order(UnitOrder::Restart, args, context)),
+        Command::ResetFailed(args) => threads(1)?.block_on(orders::reset(args, context)),
+        Command::Isolate(args) => threads(1)?.block_on(orders::isolate(args, context)),
+        Command::Reload(args) => threads(1)?.block_on(reload::command(args, context)),
+        Command::Plan(args) => threads(1)?.block_on(plan::command(args, context)),
+        Command::IsActive(args) => threads(1)?.block_on(is_state::active(args, context)),
+        Command::IsFailed(args) => threads(1)?.block_on(is_state::failed(args, context)),
+        Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),
+        Command::Logs(args) => threads(1)?.block_on(logs::command(args, context)),
     }
 }
 

@@ -57,7 +57,13 @@ pub async fn command(args: OutboxArgs, context: &mut Context<'_>) -> Result<u8, 
         OutboxCommand::List { state, limit, json } => {
             let query = ListQuery { state, limit: Some(limit) };
             let actions: Vec<OutboundAction> = backend.get(&query.path("/v1/outbox")).await?;
-            if json { pretty(&actions) } else { list(&actions, context.clock.now(), context.width()) }
+            if json {
+                pretty(&actions)
+            } else if let (Some(state), true) = (&query.state, actions.is_empty()) {
+                format!("no send is in the state `{state}`\n")
+            } else {
+                list(&actions, context.clock.now(), context.width())
+            }
         }
         OutboxCommand::Cancel { action } => {
             backend.post::<(), ()>(&format!("/v1/outbox/{action}/cancel"), &()).await?;

@@ -5,12 +5,14 @@ use clap::Args;
 use super::backend::Backend;
 use super::context::Context;
 use super::error::CliError;
+use super::orders::unit_of;
+use crate::control::wire::StatusView;
 use crate::daemon::exit;
 
 /// `workagent kick UNIT`
 #[derive(Debug, Args)]
 pub struct KickArgs {
-    /// The unit's full name, `inbox.connector`
+    /// The unit: `inbox.connector`, or `inbox` if only one unit has the name
     pub unit: String,
 }
 
@@ -26,8 +28,13 @@ pub async fn resume(context: &mut Context<'_>) -> Result<u8, CliError> {
 
 /// Runs one cycle of a unit now.
 pub async fn kick(args: KickArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
-    let path = format!("/v1/kick/{}", args.unit);
-    tell(context, &path, &format!("{} runs now", args.unit)).await
+    let backend = Backend::connect(context).await?;
+    let status: StatusView = backend.get("/v1/status").await?;
+    let unit = unit_of(&status, &args.unit)?;
+    backend.post::<(), ()>(&format!("/v1/kick/{unit}"), &()).await?;
+    backend.close().await;
+    writeln!(context.out, "{unit} runs now")?;
+    Ok(exit::OK)
 }
 
 async fn tell(context: &mut Context<'_>, path: &str, done: &str) -> Result<u8, CliError> {

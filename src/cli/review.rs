@@ -179,6 +179,9 @@ pub(super) async fn approve_one(
     let to = line(&draft.envelope.recipients(), 60);
     let action = approved.action;
     let when = match view.hold {
+        _ if approved.paused => {
+            format!("leaves after `workagent resume` (undo: workagent outbox cancel {action})")
+        }
         Some(hold) if !hold.is_zero() => {
             format!("leaves in {} (undo: workagent outbox cancel {action})", short_span(hold))
         }

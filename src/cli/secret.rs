@@ -3,11 +3,14 @@
 use std::io::{IsTerminal as _, Read as _, Write as _};
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
+use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{ago, table};
 use crate::daemon::exit;
+use crate::model::time::Timestamp;
 use crate::secret::scrub::Scrubber;
 use crate::secret::secrets::Secrets;
 use crate::secret::{SecretError, SecretValue, SetError};
@@ -27,12 +30,23 @@ enum SecretCommand {
         name: String,
     },
     /// List names and ages, never values
-    List,
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove a value
     Remove {
         /// The name
         name: String,
     },
+}
+
+/// One secret, as an object of `list --json`.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    set_at: Timestamp,
 }
 
 /// A value is a line or a key, not a file.
@@ -58,7 +72,13 @@ pub fn command(args: SecretArgs, context: &mut Context<'_>) -> Result<u8, CliErr
                 writeln!(context.out, "note: the value is too short to be masked in logs")?;
             }
         }
-        SecretCommand::List => {
+        SecretCommand::List { json: true } => {
+            let entries = secrets.file().list().map_err(read_error)?;
+            let listed: Vec<Listed> =
+                entries.into_iter().map(|entry| Listed { name: entry.name, set_at: entry.set_at }).collect();
+            write!(context.out, "{}", pretty(&listed))?;
+        }
+        SecretCommand::List { json: false } => {
             let entries = secrets.file().list().map_err(read_error)?;
             if entries.is_empty() {
                 writeln!(context.out, "no secrets are stored in {}", secrets.file().describe())?;

@@ -11,14 +11,18 @@ use super::backend::Backend;
 use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
-use crate::control::wire::StatusView;
+use super::list_unit_files::{FileState, preset};
+use super::orders::unit_of;
+use super::units::UnitSet;
+use crate::control::wire::{StatusView, UnitView};
 use crate::model::exit;
-use screen::Screen;
+use crate::unit::plan::UnitName;
+use screen::{Screen, UnitFilesView};
 
 /// `workagent status`
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// Only this unit, `inbox.connector`
+    /// Only this unit, closely: `inbox.connector`, or `inbox` if only one unit has the name
     unit: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -31,21 +35,34 @@ pub async fn command(args: StatusArgs, context: &mut Context<'_>) -> Result<u8, 
     let mut view: StatusView = backend.get("/v1/status").await?;
     backend.close().await;
     if let Some(wanted) = &args.unit {
-        view.units.retain(|unit| &unit.unit == wanted);
-        if view.units.is_empty() {
-            return Err(
-                CliError::usage(format!("there is no unit {wanted}")).hint("workagent status lists them")
-            );
-        }
+        let name = unit_of(&view, wanted)?;
+        view.units.retain(|unit| unit.unit == name);
     }
     let screen = Screen::new(view.now, context.colour(), context.width());
     let text = match (args.json, args.unit.is_some()) {
         (true, _) => pretty(&view),
         (false, false) => screen.overview(&view),
-        (false, true) => screen.closely(&view),
+        (false, true) => screen.closely(&view, &files(&view, context)),
     };
     context.out.write_all(text.as_bytes())?;
     Ok(exit_code(&view))
+}
+
+/// Of each unit its files, and what they say of its taking part.
+fn files(view: &StatusView, context: &Context<'_>) -> Vec<UnitFilesView> {
+    let set = UnitSet::read(context);
+    let of = |unit: &UnitView| {
+        let name = UnitName::parse(&unit.unit)?;
+        let files = set.files(&name);
+        let main = files.main?;
+        Some(UnitFilesView {
+            path: set.short(&main.path),
+            state: FileState::of(&set, &name).word(),
+            preset: preset(&files, &name).word(),
+            drop_ins: files.drop_ins.iter().map(|file| set.short(&file.path)).collect(),
+        })
+    };
+    view.units.iter().map(|unit| of(unit).unwrap_or_default()).collect()
 }
 
 /// The code `status` ends with, readable by scripts in the manner of `systemctl status`: 0 all is well,

@@ -202,6 +202,12 @@ pub fn validate(
     compiled.cut.retain(|(source, _)| wanted(compiled.sources.path(*source)));
     let files = count_files(&loaded, &wanted);
     print(args, &compiled, files, style, out)?;
+    if files == 0 && args.paths.is_empty() && !args.json && args.format == Format::Human {
+        writeln!(out, "looked in, the highest first (`workagent paths` says more):")?;
+        for dir in search.dirs.iter().rev() {
+            writeln!(out, "  {}", dir.display())?;
+        }
+    }
     let counts = Counts::of(&compiled.findings);
     Ok(match counts {
         Counts { errors: 1.., .. } => exit::FAILURE,

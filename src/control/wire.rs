@@ -388,6 +388,9 @@ pub struct ApproveBody {
 pub struct Approved {
     /// The outbound action.
     pub action: ActionId,
+    /// The global stop is on: nothing leaves before `resume`.
+    #[serde(default)]
+    pub paused: bool,
 }
 
 /// A rejection.

@@ -1,6 +1,7 @@
 //! The process: paths, the instance lock, logging, signals, the service manager, exit codes.
 
 pub mod assembly;
+pub mod clock_watch;
 pub use crate::model::exit;
 pub mod facts;
 pub mod findings;

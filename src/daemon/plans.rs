@@ -17,9 +17,10 @@ pub use disk::{PlanError, PlanStore};
 use crate::diag::SourceMap;
 use crate::model::text::hex;
 use crate::model::time::Timestamp;
-use crate::unit::BUILT_IN;
 use crate::unit::compile::{Compiled, KeyOrigin, LastGood};
-use crate::unit::plan::{Kind, Off, Plan, Standing, UnitName};
+use crate::unit::kinds::daemon::NAME as DAEMON;
+use crate::unit::plan::{Kind, Off, UnitName};
+use crate::unit::{BUILT_IN, KEPT};
 
 /// The form of the files that this program writes. It reads lower ones, and leaves higher ones alone.
 pub const FORMAT: u32 = 1;
@@ -31,7 +32,7 @@ pub struct KeptPlan {
     pub format: u32,
     /// Its number.
     pub generation: i64,
-    /// [`Plan::hash`].
+    /// [`Plan::hash`](crate::unit::plan::Plan::hash).
     pub hash: String,
     /// When it became live.
     pub applied_at: Timestamp,
@@ -125,22 +126,23 @@ impl KeptPlan {
     #[must_use]
     pub fn of(compiled: &Compiled, generation: i64, applied_at: Timestamp) -> Self {
         let plan = &compiled.plan;
-        let mut units = BTreeMap::new();
-        for name in plan.sources.keys() {
-            let unit = match (off(compiled, name), compiled.canonical.get(name)) {
-                (Some(off), _) => KeptUnit::Off {
-                    state: off.state.word().to_owned(),
-                    reason: off.reason.clone(),
-                    place: off.place.as_ref().map(ToString::to_string),
-                },
-                (None, Some(text)) => {
-                    let origins = compiled.origins.get(name).map_or(&[][..], |origins| origins);
-                    KeptUnit::On { text: Arc::clone(text), origins: places(origins, &compiled.sources) }
-                }
-                (None, None) => continue,
+        let on = |(name, text): (&UnitName, &Arc<str>)| {
+            let origins = compiled.origins.get(name).map_or(&[][..], |origins| origins);
+            let origins = places(origins, &compiled.sources);
+            (name.to_string(), KeptUnit::On { text: Arc::clone(text), origins })
+        };
+        let off = |(name, off): (UnitName, &Off)| {
+            let unit = KeptUnit::Off {
+                state: off.state.word().to_owned(),
+                reason: off.reason.clone(),
+                place: off.place.as_ref().map(ToString::to_string),
             };
-            units.insert(name.to_string(), unit);
-        }
+            (name.to_string(), unit)
+        };
+        let daemon = UnitName { name: DAEMON.to_owned(), kind: Kind::Daemon };
+        let daemon = compiled.daemon_off.as_ref().map(|why| off((daemon, why)));
+        let mut units: BTreeMap<String, KeptUnit> = plan.off().map(off).chain(daemon).collect();
+        units.extend(compiled.canonical.iter().map(on));
         let files = files(&compiled.sources);
         Self { format: FORMAT, generation, hash: plan.hash.clone(), applied_at, files, units }
     }
@@ -211,30 +213,6 @@ pub fn unit_name(full: &str) -> Option<UnitName> {
     Some(UnitName { name: name.to_owned(), kind: Kind::from_word(word)? })
 }
 
-/// Why a unit of a plan does not take part.
-fn off<'a>(compiled: &'a Compiled, name: &UnitName) -> Option<&'a Off> {
-    fn of<'a, T>(units: &'a BTreeMap<String, Standing<T>>, name: &str) -> Option<&'a Off> {
-        match units.get(name) {
-            Some(Standing::Off(off)) => Some(off),
-            _ => None,
-        }
-    }
-    let Plan { connectors, engines, envs, routes, runtimes, channels, timers, secrets, targets, .. } =
-        &compiled.plan;
-    match name.kind {
-        Kind::Daemon => compiled.daemon_off.as_ref(),
-        Kind::Connector => of(connectors, &name.name),
-        Kind::Engine => of(engines, &name.name),
-        Kind::Env => of(envs, &name.name),
-        Kind::Route => of(routes, &name.name),
-        Kind::Runtime => of(runtimes, &name.name),
-        Kind::Channel => of(channels, &name.name),
-        Kind::Timer => of(timers, &name.name),
-        Kind::Secret => of(secrets, &name.name),
-        Kind::Target => of(targets, &name.name),
-    }
-}
-
 fn places(origins: &[KeyOrigin], sources: &SourceMap) -> BTreeMap<String, String> {
     let place = |origin: &KeyOrigin| {
         let span = origin.span?;
@@ -247,8 +225,9 @@ fn places(origins: &[KeyOrigin], sources: &SourceMap) -> BTreeMap<String, String
 
 /// What could not be read has no text, and an empty file says nothing.
 fn files(sources: &SourceMap) -> Vec<KeptFile> {
-    let read =
-        sources.all().iter().filter(|source| !source.text.is_empty() && !source.path.starts_with(BUILT_IN));
+    let read = sources.all().filter(|source| {
+        !source.text.is_empty() && !source.path.starts_with(BUILT_IN) && !source.path.starts_with(KEPT)
+    });
     let kept = |source: &crate::diag::Source| KeptFile {
         path: source.path.clone(),
         sha256: hex(&Sha256::digest(source.text.as_bytes())),

@@ -26,6 +26,7 @@ use crate::control::manager::{Manager, Why};
 use crate::control::server::Fault;
 use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder};
 use crate::diag::Counts;
+use crate::model::class::chain;
 use crate::model::environment::Environment;
 use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
@@ -80,8 +81,25 @@ struct Inner {
     /// `None` once it is stopped.
     running: Option<RunningBundle>,
     said: FindingLog,
+    /// Units whose new version could not be built; the one before goes on.
+    unbuilt: BTreeSet<UnitName>,
     /// The daemon unit in canonical form as it was at the start.
     started: Option<Arc<str>>,
+}
+
+impl Inner {
+    /// The plan that runs, and which of its units run an older version by what the files say now. A unit that breaks or
+    /// is mended to what runs anyway changes only this.
+    fn with_kept(&self, running: &Arc<Plan>, source: &Compiled) -> Arc<Plan> {
+        let mut kept = running.kept.clone();
+        kept.retain(|name, _| self.unbuilt.contains(name));
+        let broken = source.plan.kept.iter().filter(|(name, _)| running.is_on(name));
+        kept.extend(broken.map(|(name, off)| (name.clone(), off.clone())));
+        if kept == running.kept {
+            return Arc::clone(running);
+        }
+        Arc::new(Plan { kept, ..(**running).clone() })
+    }
 }
 
 /// What is to become live.
@@ -100,6 +118,13 @@ impl Reloader {
         let pinned = files.pinned();
         let source = pinned.as_ref().map_or(&*compiled, |pinned| &pinned.compiled);
         files.remember(source);
+        if pinned.is_none() {
+            // What breaks next has a last good version even if it is only met by the next start.
+            let kept = KeptPlan::of(source, running.bundle().generation, rooms.clock.now());
+            if let Err(error) = files.plans().keep(&kept) {
+                tracing::error!("keep the plan on disk: {}", chain(&error));
+            }
+        }
         let mut said = FindingLog::default();
         said.say(&compiled);
         let inner = Inner {
@@ -110,6 +135,7 @@ impl Reloader {
             holds: Holds::default(),
             running: Some(running),
             said,
+            unbuilt: BTreeSet::new(),
         };
         Self(Arc::new(Shared { inner: Mutex::new(inner), present, rooms }))
     }
@@ -129,6 +155,8 @@ impl Reloader {
     async fn look_again(&self, why: Why, dry_run: bool) -> Result<ReloadView, Fault> {
         let begun = self.0.rooms.clock.now();
         let mut inner = self.0.inner.lock().await;
+        // Who asked waits for an answer, whatever comes of it. Looks that nobody asked for are not worth telling.
+        let _told = (why != Why::Watch && !dry_run).then(|| self.0.rooms.service.reloading());
         let mut look = inner.files.look();
         if let Some(wait) = too_young(&look.compiled, self.0.rooms.clock.now()) {
             tokio::time::sleep(wait).await;
@@ -141,7 +169,9 @@ impl Reloader {
         let aim = Aim { compiled, anew: BTreeSet::new(), holds: inner.holds.clone() };
         let view = self.apply(&mut inner, aim, dry_run, begun).await?;
         drop(inner);
-        if !dry_run && (view.outcome != ReloadOutcome::Nothing || why != Why::Watch) {
+        let applied = matches!(view.outcome, ReloadOutcome::Applied | ReloadOutcome::AppliedWithFailures);
+        // What is wrong with the files was said when it was new; not again with each look.
+        if !dry_run && (applied || why != Why::Watch) {
             tracing::info!(
                 outcome = view.outcome.word(),
                 generation = view.generation,
@@ -202,17 +232,18 @@ impl Reloader {
             };
             let next = running.bundle().next(plan, generation, &anew);
             changes.could_not(&next.failed);
+            inner.unbuilt = next.failed.keys().cloned().collect();
             running.swap(next, &anew);
             fit_to_plan(store, clock, &source.plan, Some(&old)).await?;
             if pinned.is_none() {
                 let kept = KeptPlan::of(source, generation, clock.now());
                 if let Err(error) = inner.files.plans().write(&kept) {
-                    tracing::error!("keep the plan on disk: {error}");
+                    tracing::error!("keep the plan on disk: {}", chain(&error));
                 }
             }
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
-            service.ready(&status_line(running));
+            service.status(&status_line(running));
         }
         inner.holds = holds;
         self.tell(inner, errors, source, pinned.as_ref().map(|pinned| pinned.generation));
@@ -232,7 +263,7 @@ impl Reloader {
             pinned,
             target: inner.holds.target().map(str::to_owned),
             needs_restart: inner.needs_restart(daemon_text(source)),
-            ..Present::new(Arc::clone(&bundle.plan), bundle.generation, errors)
+            ..Present::new(inner.with_kept(&bundle.plan, source), bundle.generation, errors)
         });
     }
 }

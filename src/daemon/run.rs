@@ -4,9 +4,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
+use super::clock_watch;
 use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
@@ -41,6 +43,7 @@ pub async fn run(
     let mut watcher = Watcher::new(files.search().clone(), WatchOptions::default());
     let running = RunningBundle::start(bundle);
     let (kicks, alive) = (running.kicks(), running.pulse());
+    let (jumps, watched_clock) = (running.board().jumps().clone(), clock.clone());
     let status = status_line(&running);
     if without_connectors(&running) {
         tracing::warn!(
@@ -66,6 +69,22 @@ pub async fn run(
     let caught_end = end.clone();
     process.spawn("signals", async move {
         caught_end.run_until_cancelled(signals.run(&caught)).await;
+    });
+    let (woken, woken_end) = (Arc::new(Notify::new()), end.clone());
+    let resumed = Arc::clone(&woken);
+    process.spawn("clock", async move {
+        let watch = clock_watch::watch(watched_clock, jumps, move || resumed.notify_one());
+        woken_end.run_until_cancelled(watch).await;
+    });
+    let (late, late_end) = (reloader.clone(), end.clone());
+    process.spawn("resume", async move {
+        let look = async {
+            loop {
+                woken.notified().await;
+                said(late.reload(Why::Resume, false).await);
+            }
+        };
+        late_end.run_until_cancelled(look).await;
     });
     let (seen, seen_end) = (reloader.clone(), end.clone());
     process.spawn("watch", async move {

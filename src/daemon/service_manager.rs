@@ -35,6 +35,17 @@ impl ServiceManager {
         self.say(&[NotifyState::Ready, NotifyState::Status(&one_line(status, STATUS_BYTES_MAX))]);
     }
 
+    /// Looking at the configuration again: who asked for it (`systemctl reload`) waits until the answer is dropped.
+    #[must_use]
+    pub fn reloading(self) -> Reloading {
+        // systemd takes the end of a reload only from a service that said when it began, on the clock it uses itself.
+        match NotifyState::monotonic_usec_now() {
+            Ok(now) => self.say(&[NotifyState::Reloading, now]),
+            Err(error) => tracing::debug!(%error, "the clock was not read"),
+        }
+        Reloading { manager: self, status: None }
+    }
+
     /// One line for `systemctl status`.
     pub fn status(self, status: &str) {
         // One line: a line break would begin another assignment.
@@ -64,6 +75,29 @@ impl ServiceManager {
         }
         if let Err(error) = sd_notify::notify(states) {
             tracing::debug!(%error, "the service manager was not reached");
+        }
+    }
+}
+
+/// A reload goes on. However it ends, the service manager hears that it did, or it would wait until it gives up on us.
+#[derive(Debug)]
+pub struct Reloading {
+    manager: ServiceManager,
+    status: Option<String>,
+}
+
+impl Reloading {
+    /// It ended, and this is what `systemctl status` shows from now on.
+    pub fn done(mut self, status: &str) {
+        self.status = Some(status.to_owned());
+    }
+}
+
+impl Drop for Reloading {
+    fn drop(&mut self) {
+        match &self.status {
+            Some(status) => self.manager.ready(status),
+            None => self.manager.say(&[NotifyState::Ready]),
         }
     }
 }

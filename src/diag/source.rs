@@ -64,6 +64,29 @@ impl SourceMap {
         id
     }
 
+    /// Takes a file in under a number that it had before, so that places found then are still right. Numbers below that
+    /// nobody has are files without a path and a text. What is there already keeps its text if this one has none.
+    pub fn put(&mut self, id: SourceId, path: &Path, text: &Arc<str>) {
+        let at = id.0 as usize;
+        if self.sources.len() <= at {
+            self.sources.resize(at + 1, Source { path: PathBuf::new(), text: "".into() });
+        }
+        if let Some(source) = self.sources.get_mut(at) {
+            if source.path.as_os_str().is_empty() {
+                path.clone_into(&mut source.path);
+            }
+            if !text.is_empty() {
+                source.text = Arc::clone(text);
+            }
+        }
+    }
+
+    /// A file has this number.
+    #[must_use]
+    pub fn has(&self, id: SourceId) -> bool {
+        self.get(id).is_some_and(|source| !source.path.as_os_str().is_empty())
+    }
+
     /// Marks a place as one that holds a secret: it is never shown.
     pub fn hide(&mut self, span: Span) {
         self.secrets.push(span);
@@ -72,6 +95,13 @@ impl SourceMap {
     /// The places in a file that hold a secret, as marked.
     pub fn hidden(&self, id: SourceId) -> impl Iterator<Item = Range<usize>> + '_ {
         self.secrets.iter().filter(move |span| span.source == id).map(|span| span.range())
+    }
+
+    /// The number of a file.
+    #[must_use]
+    pub fn find(&self, path: &Path) -> Option<SourceId> {
+        let at = self.sources.iter().position(|source| source.path == path)?;
+        u32::try_from(at).ok().map(SourceId)
     }
 
     /// The path of a file.
@@ -105,9 +135,8 @@ impl SourceMap {
     }
 
     /// All files.
-    #[must_use]
-    pub fn all(&self) -> &[Source] {
-        &self.sources
+    pub fn all(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().filter(|source| !source.path.as_os_str().is_empty())
     }
 
     fn position_at(&self, id: SourceId, at: usize) -> (u32, u32) {

@@ -113,6 +113,17 @@ pub struct OutboundSummary {
     pub rehearsed: u64,
 }
 
+/// What the scheduler did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SchedulerSummary {
+    /// Timers that take part.
+    pub timers: u64,
+    /// Cases opened because their time had come.
+    pub cases_made: u64,
+    /// Missed times that get no case, as their units say.
+    pub passed_over: u64,
+}
+
 /// What the pending runtime did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingSummary {
@@ -138,6 +149,8 @@ pub enum RuntimeSummary {
     Outbound(OutboundSummary),
     /// Pending.
     Pending(PendingSummary),
+    /// Scheduler.
+    Scheduler(SchedulerSummary),
     /// Switched off, broken, or not there yet: did nothing, and why.
     Disabled {
         /// The reason.
@@ -190,6 +203,11 @@ impl RuntimeSummary {
             (Self::Pending(a), Self::Pending(b)) => {
                 a.woken += b.woken;
                 a.parked = b.parked;
+            }
+            (Self::Scheduler(a), Self::Scheduler(b)) => {
+                a.timers = b.timers;
+                a.cases_made += b.cases_made;
+                a.passed_over += b.passed_over;
             }
             // Passes of one runtime give one kind of summary.
             (_, _) => {}

@@ -58,6 +58,19 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// The local time for people, short where it is today: `10:04:00`, `Fri 2026-12-04 10:00`.
+    #[must_use]
+    pub fn local(self, now: Self) -> String {
+        let zone = jiff::tz::TimeZone::system();
+        let Ok(at) = jiff::Timestamp::from_millisecond(self.0) else { return format!("{}ms", self.0) };
+        let (start, end) = day_bounds(now);
+        let today = (start..end).contains(&self);
+        let format = if today { "%H:%M:%S" } else { "%a %Y-%m-%d %H:%M" };
+        at.to_zoned_datetime(zone).strftime(format).to_string()
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// RFC 3339 in UTC to the second, `2026-11-30T08:00:00Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

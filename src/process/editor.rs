@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{Read as _, Write as _};
+use std::path::Path;
 
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
@@ -16,6 +17,19 @@ pub fn edit(command: &OsStr, text: &str) -> Result<String, PortError> {
     let mut file = tempfile::Builder::new().prefix("workagent-").suffix(".md").tempfile().map_err(in_file)?;
     file.write_all(text.as_bytes()).map_err(in_file)?;
     file.flush().map_err(in_file)?;
+    open(command, file.path())?;
+    let mut edited = String::new();
+    std::fs::File::open(file.path())
+        .and_then(|file| file.take(limits::DRAFT_BYTES_MAX as u64).read_to_string(&mut edited))
+        .map_err(|cause| failed("read what the editor saved".into(), cause))?;
+    Ok(edited)
+}
+
+/// Opens a file in an editor and waits for its end. `command` may hold arguments.
+///
+/// # Errors
+/// `Config` if the editor cannot be started or ends badly; what it saved is in the file all the same.
+pub fn open(command: &OsStr, path: &Path) -> Result<(), PortError> {
     // As git does: a shell splits the command; the file's name is a parameter, never part of the script.
     let mut script = command.to_owned();
     script.push(" \"$1\"");
@@ -24,18 +38,16 @@ pub fn edit(command: &OsStr, text: &str) -> Result<String, PortError> {
         .arg("-c")
         .arg(script)
         .arg("editor")
-        .arg(file.path())
+        .arg(path)
         .status()
-        .map_err(|cause| failed("start /bin/sh for the editor".into(), cause))?;
-    if !status.success() {
-        let doing = format!("edit with `{}`: it ended with {status}", command.display());
-        return Err(PortError::new(ErrorClass::Config, doing));
+        .map_err(|cause| {
+            PortError::caused(ErrorClass::Config, "start /bin/sh for the editor".to_owned(), cause)
+        })?;
+    if status.success() {
+        return Ok(());
     }
-    let mut edited = String::new();
-    std::fs::File::open(file.path())
-        .and_then(|file| file.take(limits::DRAFT_BYTES_MAX as u64).read_to_string(&mut edited))
-        .map_err(|cause| failed("read what the editor saved".into(), cause))?;
-    Ok(edited)
+    let doing = format!("edit with `{}`: it ended with {status}", command.display());
+    Err(PortError::new(ErrorClass::Config, doing))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 pub mod editor;
 pub mod env;
 mod exit;
+pub mod foreground;
 mod lines;
 pub mod lookup;
 mod notes;

@@ -8,6 +8,7 @@ use super::ingest::IngestRuntime;
 use super::outbound::OutboundRuntime;
 use super::pending::PendingRuntime;
 use super::review::ReviewRuntime;
+use super::scheduler::SchedulerRuntime;
 use super::sync::SyncLoop;
 use super::worker::WorkerRuntime;
 use super::{RuntimeRecord, cycle_error};
@@ -41,8 +42,8 @@ pub struct AppRuntime {
     pub outbound: Slot<OutboundRuntime>,
     /// Wakes parked cases.
     pub pending: Slot<PendingRuntime>,
-    /// Timer units: nothing to schedule yet.
-    pub scheduler: DisabledRuntime,
+    /// Makes the cases of timers.
+    pub scheduler: Slot<SchedulerRuntime>,
     /// First set-up: not there yet.
     pub onboarding: DisabledRuntime,
     /// Masks what is recorded.
@@ -62,8 +63,8 @@ impl AppRuntime {
             self.one(slot, None, &mut runtimes).await;
         }
         self.one(&self.pending, None, &mut runtimes).await;
+        self.one(&self.scheduler, None, &mut runtimes).await;
         self.one(&self.ingest, None, &mut runtimes).await;
-        runtimes.push(self.scheduler.record());
         let jobs = self.worker.on().map(|worker| worker.group());
         self.one(&self.worker, jobs, &mut runtimes).await;
         self.one(&self.review, None, &mut runtimes).await;

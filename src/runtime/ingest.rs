@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use futures_util::future::BoxFuture;
 
 use super::points::Point;
+use super::scheduler::ITEM_KIND as TIMER_KIND;
 use super::{RuntimeRecord, store_fault, well};
 use crate::catalog::CATALOG;
 use crate::engine::router::{FELL_BACK, RouteFacts, Router, Routing};
@@ -29,6 +30,8 @@ struct Rules {
     router: Router,
     /// Connectors whose platform takes no replies at all.
     mute: BTreeSet<String>,
+    /// Timers: their cases are no less meant to be worked on for having nobody to answer.
+    timers: BTreeSet<String>,
 }
 
 impl Rules {
@@ -40,7 +43,8 @@ impl Rules {
             }
             Standing::Off(_) => None,
         });
-        Self { router: Router::new(plan), mute: mute.collect() }
+        let timers = plan.timers.keys().cloned().collect();
+        Self { router: Router::new(plan), mute: mute.collect(), timers }
     }
 }
 
@@ -106,7 +110,8 @@ impl Rules {
             return Admission::Dismiss { reason };
         }
         let mute = self.mute.contains(&facts.case.connector);
-        if let (ReplyWay::Nowhere { reason }, false) = (&item.reply, mute) {
+        let own = item.kind == TIMER_KIND && self.timers.contains(&facts.case.connector);
+        if let (ReplyWay::Nowhere { reason }, false) = (&item.reply, mute || own) {
             return Admission::Park { reason: format!("it cannot be answered: {reason}") };
         }
         let routing = self.router.route(&RouteFacts {

@@ -10,6 +10,7 @@ pub mod outbound;
 pub mod pending;
 pub mod points;
 pub mod review;
+pub mod scheduler;
 pub mod sync;
 pub mod worker;
 

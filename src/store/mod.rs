@@ -38,6 +38,7 @@ use sqlx::sqlite::{SqlitePool, SqliteRow};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use error::StoreError;
+pub use sync::TIMER_IDENTITY;
 pub use tune::tune_allocator;
 pub use types::*;
 

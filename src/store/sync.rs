@@ -6,7 +6,13 @@ use super::{Result, Store, StoreError};
 use crate::model::item::Cursor;
 
 const SYNC_STATE: &str = "SELECT identity, cursor, last_new_item_at, items_known, items_baseline FROM connectors \
-     WHERE name = ?1 ORDER BY since DESC LIMIT 1";
+     WHERE name = ?1 AND identity <> ?2 ORDER BY since DESC LIMIT 1";
+
+/// The account under which a timer's cases and its place in its schedule are kept; no platform names one so. A connector
+/// may once have had the timer's name.
+pub const TIMER_IDENTITY: &str = "workagent:timer";
+
+const TIMER_CURSOR: &str = "SELECT cursor FROM connectors WHERE name = ?1 AND identity = ?2";
 
 const LAST_GENERATION: &str = "SELECT id, plan_hash FROM generations ORDER BY id DESC LIMIT 1";
 
@@ -35,9 +41,16 @@ impl Store {
         .await
     }
 
+    /// How far a timer has come, as the scheduler wrote it with its last case.
+    pub async fn timer_cursor(&self, timer: &str) -> Result<Option<Cursor>> {
+        let query = sqlx::query(TIMER_CURSOR).bind(timer.to_owned()).bind(TIMER_IDENTITY);
+        let row = self.read_first("read how far a timer has come", query).await?;
+        Ok(row.map(|row| Columns::of(&row).take::<Option<String>>()).transpose()?.flatten().map(Cursor))
+    }
+
     /// What is remembered of a connector.
     pub async fn sync_state(&self, connector: &str) -> Result<Option<SyncState>> {
-        let query = sqlx::query(SYNC_STATE).bind(connector.to_owned());
+        let query = sqlx::query(SYNC_STATE).bind(connector.to_owned()).bind(TIMER_IDENTITY);
         let Some(row) = self.read_first("read the state of a connector", query).await? else {
             return Ok(None);
         };

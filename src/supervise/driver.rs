@@ -344,6 +344,120 @@ mod tests {
         assert_eq!((only_looks.failures, only_looks.last_try), (1, None));
     }
 
+    /// Wants to run every hour and counts; after a sleep, in its own place.
+    struct Hourly {
+        clock: Clock,
+        faults: Mutex<Vec<Option<ErrorClass>>>,
+    }
+
+    impl Cycle for Hourly {
+        type Record = u32;
+
+        fn unit(&self) -> &str {
+            "hourly.runtime"
+        }
+
+        fn activate(&self) -> BoxFuture<'_, Pass<u32>> {
+            Box::pin(async {
+                let fault = self.faults.lock().unwrap().pop().flatten();
+                let fault = fault.map(|class| Fault::new(class, "no"));
+                let next = Next::At(self.clock.now().plus(HOUR));
+                Pass { record: 0, fault, next, fresh: false, tried: true }
+            })
+        }
+
+        fn overslept(&self) -> Next {
+            Next::At(self.clock.now().plus(PLACE))
+        }
+    }
+
+    const HOUR: Duration = Duration::from_secs(3600);
+    const PLACE: Duration = Duration::from_secs(17);
+
+    /// Drives an hourly cycle while `scene` moves the clock and tells of it.
+    async fn hourly<F: Future<Output = ()>>(
+        faults: Vec<Option<ErrorClass>>,
+        scene: impl FnOnce(Clock, Board<u32>) -> F,
+    ) {
+        let clock = Clock::manual(Timestamp(1_000_000_000));
+        let board = Board::default();
+        let cycle = Arc::new(Hourly { clock: clock.clone(), faults: Mutex::new(faults) });
+        let driver = Driver::new(cycle, board.clone(), clock.clone());
+        let stop = CancellationToken::new();
+        let scene = scene(clock, board);
+        tokio::join!(driver.run(stop.clone()), async {
+            scene.await;
+            stop.cancel();
+        });
+    }
+
+    async fn until(board: &Board<u32>, is_so: impl Fn(&UnitStatus) -> bool) -> UnitStatus {
+        for _ in 0..1_000_000 {
+            let status = board.get("hourly.runtime").unwrap();
+            if is_so(&status) {
+                return status;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("{:?}", board.get("hourly.runtime"));
+    }
+
+    async fn jump(clock: &Clock, board: &Board<u32>, span: Duration) {
+        clock.advance(span);
+        board.jumps().tell(clock.now());
+    }
+
+    #[tokio::test]
+    async fn s41_hours_of_sleep_are_one_run_in_its_own_place() {
+        hourly(Vec::new(), async |clock, board| {
+            until(&board, |status| status.passes == 1).await;
+            jump(&clock, &board, 5 * HOUR).await;
+            let place = clock.now().plus(PLACE);
+            let waiting = until(&board, |status| status.next_due == Some(place)).await;
+            assert_eq!(waiting.passes, 1, "not at once with everybody else");
+            jump(&clock, &board, PLACE).await;
+            let ran = until(&board, |status| status.passes == 2).await;
+            assert_eq!(ran.next_due, Some(clock.now().plus(HOUR)));
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn s41_a_short_sleep_moves_no_due_time() {
+        hourly(Vec::new(), async |clock, board| {
+            let before = until(&board, |status| status.passes == 1).await;
+            jump(&clock, &board, HOUR / 2).await;
+            tokio::task::yield_now().await;
+            let after = until(&board, |_| true).await;
+            assert_eq!((after.next_due, after.passes), (before.next_due, 1));
+            jump(&clock, &board, HOUR / 2).await;
+            until(&board, |status| status.passes == 2).await;
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn s41_the_network_after_a_sleep_is_the_weather_for_a_minute() {
+        let faults = vec![Some(ErrorClass::NETWORK), Some(ErrorClass::NETWORK), None];
+        hourly(faults, async |clock, board| {
+            until(&board, |status| status.passes == 1).await;
+            jump(&clock, &board, 5 * HOUR).await;
+            let place = clock.now().plus(PLACE);
+            until(&board, |status| status.next_due == Some(place)).await;
+            for passes in 2..4 {
+                jump(&clock, &board, PLACE).await;
+                let quiet = until(&board, |status| status.passes == passes).await;
+                assert_eq!((quiet.state, quiet.failures, quiet.fault), (UnitState::Active, 0, None));
+                let soon = quiet.next_due.unwrap().since(clock.now());
+                assert!(soon <= Duration::from_secs(15), "{soon:?}");
+            }
+            jump(&clock, &board, Duration::from_secs(15)).await;
+            let well = until(&board, |status| status.passes == 4).await;
+            assert_eq!((well.state, well.failures), (UnitState::Active, 0));
+        })
+        .await;
+    }
+
     #[tokio::test]
     async fn being_asked_to_wait_is_healthy() {
         let limited = ErrorClass::RateLimited { until: Timestamp(90_000) };

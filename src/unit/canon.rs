@@ -17,7 +17,7 @@ use super::layout::Layout;
 use super::load::{Loaded, Role, UnitFile};
 use super::plan::{Off, OffState, UnitName};
 use super::registry::Registry;
-use super::schema::{KeySpec, TableSpec, ValueType};
+use super::schema::{KeySpec, TableSpec, Tested, ValueType};
 use super::typed::Typed;
 use super::value::{Setting, Settings, Value};
 use crate::model::secret_ref::SecretRef;
@@ -59,7 +59,7 @@ pub(crate) fn write(unit: &Typed, registry: &Registry) -> Canonical {
 /// the state and the reason. Places, comments, layout and file names are no part of it.
 pub(crate) fn hash(
     units: &Units,
-    on: &BTreeMap<UnitName, Canonical>,
+    on: &BTreeMap<UnitName, &Canonical>,
     off: &BTreeMap<UnitName, Off>,
 ) -> String {
     let mut sha = Sha256::new();
@@ -159,6 +159,8 @@ pub(crate) fn toml(spec: &KeySpec, value: &Value) -> Toml {
 /// A text. A unit's name that ends like its kind (`a.env` of kind `env`) needs the kind behind it, or it would lose its end.
 fn name(spec: &KeySpec, text: &str) -> String {
     match spec.value {
+        // A path takes specifiers, so what is left of them must not be read as one.
+        ValueType::Tests(Tested::Path) => text.replace('%', "%%"),
         ValueType::Unit(kind) | ValueType::Units(kind)
             if kind != common::ANY_UNIT
                 && text.strip_suffix(kind).is_some_and(|rest| rest.ends_with('.')) =>

@@ -1,28 +1,25 @@
 //! The compiler: what was read → plan and findings.
 
 mod build;
+mod kept;
+mod memory;
+mod told;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::check::{
-    bad_name, disabled_incomplete, duplicate_key, ignored_file, literal_secret, syntax_error, unknown_kind,
-    unreadable, writable_by_others,
-};
-use super::defaults::Defaults;
 use super::graph::{self, Units};
-use super::layers::{self, Doc, Effective, Parsed};
-use super::load::{Loaded, Notice, Trouble, UnitFile};
-use super::parse;
+use super::layers::{Docs, Effective, Layers};
+use super::load::Loaded;
 use super::plan::{Edge, Kind, Off, Plan, UnitName};
 use super::registry::Registry;
 use super::routes;
-use super::typed::{Surroundings, Typed};
-use crate::diag::{self, Finding, Severity, SourceId, SourceMap, Span};
+use crate::diag::{self, Finding, SourceId, SourceMap, Span};
+use memory::Memory;
 
 /// What values may refer to outside the files. Handed in, never looked up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileEnv {
     /// `~` and `%h`.
     pub home: Option<PathBuf>,
@@ -53,13 +50,14 @@ pub struct KeyOrigin {
 #[derive(Debug)]
 pub struct Compiler {
     registry: Registry,
+    memory: Memory,
 }
 
 impl Compiler {
     /// Nothing compiled yet.
     #[must_use]
     pub fn new(registry: Registry) -> Self {
-        Self { registry }
+        Self { registry, memory: Memory::default() }
     }
 
     /// What units can name.
@@ -73,8 +71,46 @@ impl Compiler {
     /// Disabling, masking and removing need no version without errors: they take effect.
     #[must_use]
     pub fn compile(&mut self, loaded: &Loaded, env: &CompileEnv, last_good: &LastGood) -> Compiled {
-        let _ = last_good;
-        compile(loaded, &self.registry, env)
+        let Self { registry, memory } = self;
+        let mut sources = SourceMap::default();
+        memory.begin(env);
+        let (mut findings, unread) =
+            told::notices(&loaded.notices, |path| memory.source(path, &"".into(), &mut sources));
+        let files = Effective::of(loaded.files.iter().chain(unread.iter().map(|(file, _)| file)));
+        let unread: HashMap<&Path, &Finding> =
+            unread.iter().map(|(file, finding)| (file.path.as_path(), finding)).collect();
+        let mut docs = Docs::new();
+        for file in files.all() {
+            let doc = memory.doc(file, unread.get(file.path.as_path()).copied(), &mut sources);
+            findings.extend(doc.errors.iter().cloned());
+            docs.insert(&file.path, doc);
+        }
+        findings.extend(files.orphans(&docs));
+
+        let mut units = Units::new();
+        for (name, main) in files.mains.iter().filter(|(name, _)| !name.is_template()) {
+            if let Some(layers) = Layers::of(name, main, &files, &docs) {
+                units.insert(name.clone(), graph::Unit::new(memory.unit(name, layers, registry, env)));
+            }
+        }
+        let present = Look::at(units, registry, &sources);
+        for unit in present.units.values() {
+            findings.extend(told::calm(unit));
+        }
+        let (look, kept) =
+            kept::second_look(&present, loaded, last_good, (registry, env), memory, &mut sources);
+        let look = look.as_ref().unwrap_or(&present);
+
+        for unit in present.units.values().chain(look.units.values()) {
+            unit.report.secrets.iter().for_each(|span| sources.hide(*span));
+        }
+        let paths = files.mains.iter().map(|(name, file)| (name.clone(), file.path.clone())).collect();
+        let built = build::plan(look, registry, &sources, (paths, kept));
+        memory.end(&sources);
+        let cut = diag::settle(&mut findings, &sources);
+        let build::Built { plan, canonical, references, daemon_off } = built;
+        let origins = BTreeMap::new();
+        Compiled { plan, findings, cut, sources, canonical, origins, references, daemon_off }
     }
 }
 
@@ -105,119 +141,24 @@ pub struct Compiled {
 /// matter.
 #[must_use]
 pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compiled {
-    let mut sources = SourceMap::default();
-    let (mut findings, unread) = notices(&loaded.notices, &mut sources);
-    let files = Effective::of(loaded.files.iter().chain(unread.iter().map(|(file, _)| file)));
-    let unread: HashMap<&Path, &Finding> =
-        unread.iter().map(|(file, finding)| (file.path.as_path(), finding)).collect();
-    let mut parsed = Parsed::default();
-    for file in files.all() {
-        parsed.add(file, unread.get(file.path.as_path()).copied(), &mut sources);
-    }
-    findings.append(&mut parsed.findings);
-    findings.extend(files.orphans(&parsed));
-
-    let mut defaults = Defaults::default();
-    let mut units = Units::new();
-    for (name, main) in files.mains.iter().filter(|(name, _)| !name.is_template()) {
-        let mut around = Surroundings { registry, env, dirs: &parsed.dirs, defaults: &mut defaults };
-        if let Some(unit) = one(name, main, &files, &parsed.docs, &sources, &mut around) {
-            units.insert(name.clone(), unit);
-        }
-    }
-    graph::check(&mut units);
-    let cycles = graph::cycle::check(&mut units);
-    routes::check(&mut units, registry);
-    let off = graph::off::find(&units, &cycles, &sources);
-
-    let paths = files.mains.iter().map(|(name, file)| (name.clone(), file.path.clone())).collect();
-    let references = build::references(&units, &sources);
-    let build::Built { plan, canonical, daemon_off } = build::plan(&units, off, registry, &sources, paths);
-    for unit in units.into_values() {
-        unit.report.secrets.iter().for_each(|span| sources.hide(*span));
-        findings.extend(calm(unit));
-    }
-    let cut = diag::settle(&mut findings, &sources);
-    let origins = BTreeMap::new();
-    Compiled { plan, findings, cut, sources, canonical, origins, references, daemon_off }
+    Compiler::new(registry.clone()).compile(loaded, env, &LastGood::new())
 }
 
-/// One unit: its merged layers typed.
-fn one(
-    name: &UnitName,
-    main: &UnitFile,
-    files: &Effective<'_>,
-    docs: &HashMap<&Path, Doc>,
-    sources: &SourceMap,
-    around: &mut Surroundings<'_>,
-) -> Option<Typed> {
-    let merged = layers::merged(name, main, files, docs)?;
-    let broken = !merged.broken.is_empty();
-    let mut unit = Typed::new(name.clone(), merged.source, merged.shipped, &merged.root, broken, around);
-    if broken {
-        // What stands on a broken line was hardly read as it was meant.
-        unit.report.findings.retain(|finding| {
-            !merged.broken_spans.iter().any(|span| {
-                span.source == finding.span.source
-                    && parse::same_line(sources.text(span.source), *span, finding.span)
-            })
-        });
-    }
-    // The unit is off because of them; they are told with their file.
-    unit.report.findings.extend(merged.findings);
-    unit.report.findings.extend(merged.broken);
-    Some(unit)
+/// All units looked at together.
+struct Look {
+    units: Units,
+    off: BTreeMap<UnitName, Off>,
 }
 
-/// The findings of a unit as they are told: those of a disabled unit become one info, but for the ones that are
-/// faults of the file whether it runs or not.
-fn calm(unit: Typed) -> Vec<Finding> {
-    if unit.enabled && !unit.masked {
-        return unit.report.findings;
+impl Look {
+    fn at(mut units: Units, registry: &Registry, sources: &SourceMap) -> Self {
+        graph::tie_secrets(&mut units);
+        graph::check(&mut units);
+        let cycles = graph::cycle::check(&mut units);
+        routes::check(&mut units, registry);
+        let off = graph::off::find(&units, &cycles, sources);
+        Self { units, off }
     }
-    let always = [literal_secret::CHECK.code, syntax_error::CHECK.code, duplicate_key::CHECK.code];
-    let (mut told, calm): (Vec<Finding>, Vec<Finding>) =
-        unit.report.findings.into_iter().partition(|finding| always.contains(&finding.check.code));
-    let (infos, problems): (Vec<Finding>, Vec<Finding>) =
-        calm.into_iter().partition(|finding| finding.severity == Severity::Info);
-    if unit.masked || unit.shipped {
-        return told;
-    }
-    let mut titles: Vec<String> = problems.into_iter().map(|finding| finding.title).collect();
-    let mut seen = BTreeSet::new();
-    titles.retain(|title| seen.insert(title.clone()));
-    if titles.is_empty() {
-        told.extend(infos);
-    } else {
-        told.push(disabled_incomplete::finding(Span::file(unit.source), &titles));
-    }
-    told
-}
-
-/// The findings about what was not read, and the files that nevertheless take their units' places, with the reason.
-fn notices(notices: &[Notice], sources: &mut SourceMap) -> (Vec<Finding>, Vec<(UnitFile, Finding)>) {
-    let mut notices: Vec<&Notice> = notices.iter().collect();
-    notices.sort();
-    let (mut findings, mut unread) = (Vec::new(), Vec::new());
-    for notice in notices {
-        let span = Span::file(sources.add(notice.path.clone(), "".into()));
-        let finding = match &notice.trouble {
-            Trouble::Ignored(names) => ignored_file::finding(span, names),
-            Trouble::UnknownKind(word) => unknown_kind::finding(span, word),
-            Trouble::BadName(file) => bad_name::finding(span, file),
-            Trouble::WritableByOthers { who, directory } => {
-                writable_by_others::finding(span, who, *directory)
-            }
-            trouble => unreadable::finding(span, trouble),
-        };
-        if let Some((level, role)) = notice.instead_of.clone() {
-            let file =
-                UnitFile { level, path: notice.path.clone(), dir: PathBuf::new(), role, text: "".into() };
-            unread.push((file, finding.clone()));
-        }
-        findings.push(finding);
-    }
-    (findings, unread)
 }
 
 /// The daemon unit's name.

@@ -4,16 +4,78 @@ pub(crate) mod cycle;
 pub(crate) mod off;
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use super::check::reference_to_disabled::{OffTarget, Outcome};
 use super::check::{conflicting_units, dangling_reference, reference_to_disabled};
 use super::decode::Reference;
 use super::plan::{EdgeKind, Kind, OffState, UnitName};
 use super::typed::Typed;
-use crate::diag::{Finding, Span};
+use crate::diag::{Finding, Severity, Span};
 
 /// All units by name.
-pub(crate) type Units = BTreeMap<UnitName, Typed>;
+pub(crate) type Units = BTreeMap<UnitName, Unit>;
+
+/// A unit among the others.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    /// Looked at alone; the same as long as its files are.
+    pub typed: Arc<Typed>,
+    /// What was found when it was looked at together with the others.
+    pub found: Vec<Finding>,
+    /// The units of the secrets that it reads.
+    pub secrets: Vec<Reference>,
+}
+
+impl Unit {
+    /// Not looked at together with the others yet.
+    pub fn new(typed: Arc<Typed>) -> Self {
+        Self { typed, found: Vec::new(), secrets: Vec::new() }
+    }
+
+    /// All units that it names, or reads the secret of.
+    pub fn named(&self) -> impl Iterator<Item = &Reference> {
+        self.typed.references.iter().chain(&self.secrets)
+    }
+
+    /// All that is wrong with it.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.typed.report.findings.iter().chain(&self.found)
+    }
+
+    /// The first error, if there is one.
+    pub fn first_error(&self) -> Option<&Finding> {
+        self.findings().find(|finding| finding.severity == Severity::Error)
+    }
+}
+
+impl Deref for Unit {
+    type Target = Typed;
+
+    fn deref(&self) -> &Typed {
+        &self.typed
+    }
+}
+
+/// Ties units to the units of the secrets that they read, where there are such. A secret does not need its unit, which only
+/// says how it is kept: with the unit off, or without one, the secret is read all the same.
+pub(crate) fn tie_secrets(units: &mut Units) {
+    let entry = |unit: &Unit| unit.settings("secret").text("entry").unwrap_or(&unit.name.name).to_owned();
+    let secrets = units.values().filter(|unit| unit.name.kind == Kind::Secret);
+    let by_entry: BTreeMap<String, UnitName> = secrets.map(|unit| (entry(unit), unit.name.clone())).collect();
+    if by_entry.is_empty() {
+        return;
+    }
+    for unit in units.values_mut() {
+        let read = unit.typed.secrets.iter().filter_map(|secret| {
+            let target = by_entry.get(&secret.name)?.clone();
+            let (span, path) = (secret.span, secret.path.clone());
+            Some(Reference { edge: EdgeKind::Wants, target, span, path, full: false })
+        });
+        unit.secrets = read.collect();
+    }
+}
 
 /// Looks at every name that a unit gives, and writes the findings into the unit that gives it.
 pub(crate) fn check(units: &mut Units) {
@@ -29,7 +91,7 @@ pub(crate) fn check(units: &mut Units) {
     found.extend(same_names(units));
     for (name, finding) in found {
         if let Some(unit) = units.get_mut(&name) {
-            unit.report.push(finding);
+            unit.found.push(finding);
         }
     }
 }
@@ -80,7 +142,7 @@ fn outcome(units: &Units, unit: &Typed, reference: &Reference) -> Outcome {
 
 /// Timers whose name a connector has: cases carry the name alone, and routes and the record go by it.
 fn same_names(units: &Units) -> Vec<(UnitName, Finding)> {
-    let clash = |unit: &Typed| {
+    let clash = |unit: &Unit| {
         let other = UnitName { name: unit.name.name.clone(), kind: Kind::Connector };
         let connector = units.get(&other).filter(|connector| switched_off(connector).is_none())?;
         let finding =
@@ -92,7 +154,7 @@ fn same_names(units: &Units) -> Vec<(UnitName, Finding)> {
 }
 
 fn same_runtimes(units: &Units) -> Vec<(UnitName, Finding)> {
-    let mut first: BTreeMap<&str, &Typed> = BTreeMap::new();
+    let mut first: BTreeMap<&str, &Unit> = BTreeMap::new();
     let mut found = Vec::new();
     for unit in units.values().filter(|unit| unit.name.kind == Kind::Runtime && switched_off(unit).is_none())
     {

@@ -61,7 +61,8 @@ pub(super) fn tables_of(kind: Kind, registry: &Registry) -> Vec<(TableSpec, Opti
         })),
         _ => {}
     }
-    all.extend(common::TABLES.iter().map(|spec| (*spec, None)));
+    let everywhere = common::TABLES.iter().filter(|spec| common::has(kind, spec));
+    all.extend(everywhere.map(|spec| (*spec, None)));
     all
 }
 
@@ -144,7 +145,7 @@ fn value(value: &ValueType) -> Value {
         ValueType::Secret => reference(),
         ValueType::EnvMap => json!({"type": "object", "additionalProperties": false,
                                     "patternProperties": {ENV_NAME: setting()}}),
-        ValueType::Calendars | ValueType::Windows => json!({"anyOf": [
+        ValueType::Calendars | ValueType::Windows | ValueType::Tests(_) => json!({"anyOf": [
             {"type": "string", "minLength": 1}, list(&json!({"type": "string", "minLength": 1})),
         ]}),
         ValueType::Backlog => json!({"anyOf": [

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::check::orphan_drop_in;
 use super::load::{Role, Target, UnitFile};
@@ -9,7 +10,7 @@ use super::merge;
 use super::parse;
 use super::plan::UnitName;
 use super::tree::{Data, Entry, Node, Table};
-use crate::diag::{Finding, SourceId, SourceMap, Span};
+use crate::diag::{Finding, SourceId, Span};
 
 /// The files that count: of each unit the highest, and of each drop-in's name the highest.
 pub(crate) struct Effective<'a> {
@@ -54,10 +55,10 @@ impl<'a> Effective<'a> {
     }
 
     /// Drop-ins of units that are not there.
-    pub fn orphans(&self, parsed: &Parsed<'_>) -> Vec<Finding> {
+    pub fn orphans(&self, docs: &Docs<'_>) -> Vec<Finding> {
         let orphan = |(target, _): &(&Target, &str), file: &&UnitFile| match target {
             Target::Unit(name) if !self.mains.contains_key(name) => {
-                let source = parsed.docs.get(file.path.as_path())?.source;
+                let source = docs.get(file.path.as_path())?.source;
                 Some(orphan_drop_in::finding(Span::file(source), name, self.mains.keys()))
             }
             _ => None,
@@ -67,88 +68,101 @@ impl<'a> Effective<'a> {
 }
 
 /// A parsed file.
+#[derive(Debug)]
 pub(crate) struct Doc {
     /// In the source map.
     pub source: SourceId,
+    /// What was parsed.
+    pub text: Arc<str>,
+    /// It is a link to null.
+    mask: bool,
+    /// Where its relative paths begin.
+    pub dir: PathBuf,
     /// As far as it could be read.
     pub root: Table,
-    /// The first thing wrong with its syntax.
-    pub broken: Option<Finding>,
     /// Everything wrong with its syntax.
-    pub broken_spans: Vec<Span>,
+    pub errors: Vec<Finding>,
 }
 
-/// All parsed files.
-#[derive(Default)]
-pub(crate) struct Parsed<'a> {
-    /// By their place.
-    pub docs: HashMap<&'a Path, Doc>,
-    /// For each source, where its relative paths begin.
-    pub dirs: Vec<PathBuf>,
-    /// What is wrong with their syntax.
-    pub findings: Vec<Finding>,
-}
+/// All parsed files by their place.
+pub(crate) type Docs<'a> = HashMap<&'a Path, Arc<Doc>>;
 
-impl<'a> Parsed<'a> {
+impl Doc {
     /// Parses a file. `unread`: it has no text, and this says why.
-    pub fn add(&mut self, file: &'a UnitFile, unread: Option<&Finding>, sources: &mut SourceMap) {
-        let source = sources.add(file.path.clone(), file.text.clone());
-        let (root, mut errors) = parse::parse(source, &file.text);
+    pub fn new(source: SourceId, file: &UnitFile, unread: Option<&Finding>) -> Self {
+        let (mut root, mut errors) = parse::parse(source, &file.text);
         errors.extend(unread.cloned());
-        self.dirs.resize(source.0 as usize, PathBuf::new());
-        self.dirs.push(file.dir.clone());
-        let broken_spans = errors.iter().map(|finding| finding.span).collect();
-        let broken = errors.first().cloned();
-        self.findings.extend(errors);
-        self.docs.insert(&file.path, Doc { source, root, broken, broken_spans });
+        let mask = matches!(file.role, Role::Mask(_));
+        if mask {
+            root = masked(Span::file(source));
+        }
+        Self { source, text: Arc::clone(&file.text), mask, dir: file.dir.clone(), root, errors }
     }
+
+    /// Parsing the file would give the same.
+    pub fn is_of(&self, file: &UnitFile) -> bool {
+        let same = Arc::ptr_eq(&self.text, &file.text) || self.text == file.text;
+        same && self.dir == file.dir && self.mask == matches!(file.role, Role::Mask(_))
+    }
+}
+
+/// What a unit is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Layers {
+    /// Its main file.
+    pub main: Arc<Doc>,
+    /// Lower first.
+    pub drop_ins: Vec<Arc<Doc>>,
+    /// It comes from the binary, unchanged by anybody.
+    pub shipped: bool,
 }
 
 /// One unit with all of its layers.
 pub(crate) struct Merged {
-    /// Its main file.
-    pub source: SourceId,
-    /// It comes from the binary, unchanged by anybody.
-    pub shipped: bool,
     /// What its layers say together.
     pub root: Table,
     /// What is wrong with the layers' fitting together.
     pub findings: Vec<Finding>,
-    /// The first syntax error of each layer that has one.
-    pub broken: Vec<Finding>,
-    /// All places of syntax errors.
-    pub broken_spans: Vec<Span>,
 }
 
-/// Lays a unit's drop-ins over its main file: those of its kind, then its own.
-pub(crate) fn merged(
-    name: &UnitName,
-    main: &UnitFile,
-    files: &Effective<'_>,
-    docs: &HashMap<&Path, Doc>,
-) -> Option<Merged> {
-    let doc = docs.get(main.path.as_path())?;
-    let mut merged = Merged {
-        source: doc.source,
-        shipped: main.level == 0,
-        root: doc.root.clone(),
-        findings: Vec::new(),
-        broken: doc.broken.iter().cloned().collect(),
-        broken_spans: doc.broken_spans.clone(),
-    };
-    if let Role::Mask(_) = main.role {
-        merged.root = masked(Span::file(doc.source));
-    }
-    for target in [Target::Kind(name.kind), Target::Unit(name.clone())] {
-        for layer in files.layers(&target) {
-            let Some(doc) = docs.get(layer.path.as_path()) else { continue };
-            merge::lay_over(&mut merged.root, doc.root.clone(), &mut merged.findings);
-            merged.broken.extend(doc.broken.clone());
-            merged.broken_spans.extend(&doc.broken_spans);
-            merged.shipped = false;
+impl Layers {
+    /// The main file of a unit, the drop-ins of its kind, then its own.
+    pub fn of(name: &UnitName, main: &UnitFile, files: &Effective<'_>, docs: &Docs<'_>) -> Option<Self> {
+        let doc = docs.get(main.path.as_path())?;
+        let mut layers = Self { main: Arc::clone(doc), drop_ins: Vec::new(), shipped: main.level == 0 };
+        for target in [Target::Kind(name.kind), Target::Unit(name.clone())] {
+            let found = files.layers(&target).filter_map(|layer| docs.get(layer.path.as_path()));
+            layers.drop_ins.extend(found.cloned());
         }
+        layers.shipped &= layers.drop_ins.is_empty();
+        Some(layers)
     }
-    Some(merged)
+
+    /// A main file alone.
+    pub fn single(main: Arc<Doc>) -> Self {
+        Self { main, drop_ins: Vec::new(), shipped: false }
+    }
+
+    /// Made of the same parsed files.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.shipped == other.shipped
+            && self.drop_ins.len() == other.drop_ins.len()
+            && self.all().zip(other.all()).all(|(one, two)| Arc::ptr_eq(one, two))
+    }
+
+    /// All of them, lower first.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Doc>> {
+        std::iter::once(&self.main).chain(&self.drop_ins)
+    }
+
+    /// Lays the drop-ins over the main file.
+    pub fn merged(&self) -> Merged {
+        let mut merged = Merged { root: self.main.root.clone(), findings: Vec::new() };
+        for layer in &self.drop_ins {
+            merge::lay_over(&mut merged.root, layer.root.clone(), &mut merged.findings);
+        }
+        merged
+    }
 }
 
 /// What a link to null says.

@@ -57,7 +57,9 @@ impl Layout {
 
     /// All tables; the one with the selector comes before the one it selects.
     pub fn tables(&self) -> impl Iterator<Item = &TableSpec> + Clone {
-        kinds::spec(self.kind).tables.iter().chain(&self.own).chain(common::TABLES)
+        let kind = self.kind;
+        let common = common::TABLES.iter().filter(move |spec| common::has(kind, spec));
+        kinds::spec(kind).tables.iter().chain(&self.own).chain(common)
     }
 
     /// A table by its name.

@@ -6,6 +6,7 @@ mod given;
 mod links;
 mod name;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -16,11 +17,16 @@ use super::plan::{Kind, UnitName};
 use super::registry::ShippedUnit;
 use super::search::SearchPath;
 use crate::model::limits;
+use crate::model::time::Timestamp;
+use file::Reader;
 pub use given::is_unit_name;
 use name::Sort;
 
 /// Stands for a directory in the places of the unit files in the binary.
 pub const BUILT_IN: &str = "<built-in>";
+
+/// Stands for a directory in the places of last good versions of units.
+pub const KEPT: &str = "<last-good>";
 
 /// What was found on the search path.
 #[derive(Clone, Debug, Default)]
@@ -138,6 +144,24 @@ pub enum Trouble {
 /// Reads everything on the path. Directories that do not exist are empty.
 #[must_use]
 pub fn load(path: &SearchPath, shipped: &'static [ShippedUnit]) -> Loaded {
+    everything(path, shipped, &RefCell::default())
+}
+
+/// Reads again and again: a file that is certainly the same as the last time is looked at, not read. Two texts are the
+/// same or not by what is in them; times only tell that there is no need to look.
+#[derive(Debug, Default)]
+pub struct Loader(RefCell<Reader>);
+
+impl Loader {
+    /// As [`load()`].
+    #[must_use]
+    pub fn load(&mut self, path: &SearchPath, shipped: &'static [ShippedUnit], now: Timestamp) -> Loaded {
+        self.0.get_mut().begin(now);
+        everything(path, shipped, &self.0)
+    }
+}
+
+fn everything(path: &SearchPath, shipped: &'static [ShippedUnit], reader: &RefCell<Reader>) -> Loaded {
     let mut loaded = Loaded::default();
     if path.builtin {
         for unit in shipped {
@@ -155,19 +179,20 @@ pub fn load(path: &SearchPath, shipped: &'static [ShippedUnit]) -> Loaded {
         }
     }
     for (index, dir) in path.dirs.iter().enumerate() {
-        loaded.read_dir(&Level { number: index + 1, root: absolute(dir) }, dir);
+        loaded.read_dir(&Level { number: index + 1, root: absolute(dir), reader }, dir);
     }
     for file in &path.files {
-        loaded.read_single(path.dirs.len() + 1, file);
+        loaded.read_single(path.dirs.len() + 1, file, reader);
     }
     loaded
 }
 
 /// One level of the search path.
-struct Level {
+struct Level<'a> {
     number: usize,
     /// Absolute.
     root: PathBuf,
+    reader: &'a RefCell<Reader>,
 }
 
 /// An entry of a directory.
@@ -202,7 +227,7 @@ impl Loaded {
         self.files.extend(kept);
     }
 
-    fn read_dir(&mut self, level: &Level, dir: &Path) {
+    fn read_dir(&mut self, level: &Level<'_>, dir: &Path) {
         let real = links::follow(&level.root, &mut self.watched);
         self.watch(real.as_deref());
         self.watched.extend(real.as_deref().and_then(Path::parent).map(Path::to_owned));
@@ -231,7 +256,7 @@ impl Loaded {
         }
     }
 
-    fn read_drop_ins(&mut self, level: &Level, dir: &Path, target: &Target) {
+    fn read_drop_ins(&mut self, level: &Level<'_>, dir: &Path, target: &Target) {
         // Without them the unit would be another one than its owner wrote.
         let whole = Role::DropIn { target: target.clone(), file: String::new() };
         let Some(found) = self.entries(dir, Some((level.number, whole))) else { return };
@@ -250,19 +275,19 @@ impl Loaded {
         }
     }
 
-    fn read_single(&mut self, number: usize, path: &Path) {
+    fn read_single(&mut self, number: usize, path: &Path, reader: &RefCell<Reader>) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let dir = absolute(path.parent().unwrap_or(Path::new("")));
         let parent = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Sort::DropIns(target) = name::sort(&parent)
             && name::leftover(&name).is_none()
         {
-            let level = Level { number, root: dir.parent().unwrap_or(&dir).to_owned() };
+            let level = Level { number, root: dir.parent().unwrap_or(&dir).to_owned(), reader };
             return self.read_file(&level, path.to_owned(), Role::DropIn { target, file: name }, true);
         }
         match name::sort(&name) {
             Sort::Unit(unit) => {
-                self.read_file(&Level { number, root: dir }, path.to_owned(), Role::Main(unit), true);
+                self.read_file(&Level { number, root: dir, reader }, path.to_owned(), Role::Main(unit), true);
             }
             Sort::Ignored(why) => self.note(path.to_owned(), Trouble::Ignored(vec![(name, why)])),
             Sort::DropIns(_) => self.note(path.to_owned(), Trouble::NotAFile("a directory")),
@@ -316,7 +341,7 @@ impl Loaded {
         Some(found)
     }
 
-    fn read_file(&mut self, level: &Level, path: PathBuf, role: Role, link: bool) {
+    fn read_file(&mut self, level: &Level<'_>, path: PathBuf, role: Role, link: bool) {
         let end = if link { links::follow(&absolute(&path), &mut self.watched) } else { None };
         let null = end.as_deref() == Some(Path::new("/dev/null"));
         if !null {
@@ -326,7 +351,7 @@ impl Loaded {
             Role::Main(name) if null => (Role::Mask(name), Ok(("".into(), None))),
             // As with units: nothing instead of the lower file of this name.
             drop_in if null => (drop_in, Ok(("".into(), None))),
-            role => (role, file::read(&path)),
+            role => (role, level.reader.borrow_mut().read(&path)),
         };
         match result {
             Ok((text, writers)) => {

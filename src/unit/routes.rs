@@ -28,7 +28,7 @@ pub(crate) fn check(units: &mut Units, registry: &Registry) {
         add(rule.bad_globs());
         add(rule.never(&connectors));
         add(private(unit, units, registry));
-        if unit.report.first_error().is_none() {
+        if unit.first_error().is_none() {
             ordered.push(rule);
         }
     }
@@ -42,7 +42,7 @@ pub(crate) fn check(units: &mut Units, registry: &Registry) {
     }
     for (name, finding) in found {
         if let Some(unit) = units.get_mut(&name) {
-            unit.report.push(finding);
+            unit.found.push(finding);
         }
     }
 }

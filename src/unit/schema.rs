@@ -1,6 +1,9 @@
 //! The words in which platforms, engines and kinds describe their keys. One table serves parsing, "did you mean",
 //! defaults and documentation.
 
+use super::kinds;
+use super::plan::Kind;
+
 /// The type of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueType {
@@ -48,8 +51,24 @@ pub enum ValueType {
     Backlog,
     /// Calendar expressions, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
     Calendars,
+    /// What conditions ask, one text or a list of them, each with `!` in front if it is turned round; as
+    /// [`super::value::Value::List`].
+    Tests(Tested),
     /// Windows of the week, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
     Windows,
+}
+
+/// What a condition asks about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tested {
+    /// A file or directory; `~` and specifiers allowed.
+    Path,
+    /// A name.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A unit's full name.
+    Unit,
 }
 
 /// One key of a table.
@@ -63,6 +82,8 @@ pub struct KeySpec {
     pub required: bool,
     /// As it would be written in TOML, `"\"60s\""`; `None`: absent stays absent.
     pub default: Option<&'static str>,
+    /// A change takes effect without a restart of the daemon.
+    pub live: bool,
     /// One or two sentences for the manual, imperative or descriptive, without a period at the end of one.
     pub doc: &'static str,
 }
@@ -71,13 +92,20 @@ impl KeySpec {
     /// An optional key without a default.
     #[must_use]
     pub const fn new(name: &'static str, value: ValueType, doc: &'static str) -> Self {
-        Self { name, value, required: false, default: None, doc }
+        Self { name, value, required: false, default: None, live: true, doc }
     }
 
     /// The same key, required.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
+        self
+    }
+
+    /// The same key, read only when the daemon starts.
+    #[must_use]
+    pub const fn at_start(mut self) -> Self {
+        self.live = false;
         self
     }
 
@@ -134,4 +162,12 @@ pub struct KindSpec {
     pub enabled: bool,
     /// One line for the manual.
     pub doc: &'static str,
+}
+
+/// A change of this key takes effect only when the daemon is started again. The own tables of platforms and engines, and
+/// keys that there are not, are live.
+#[must_use]
+pub fn needs_restart(kind: Kind, table: &str, key: &str) -> bool {
+    let tables = kinds::spec(kind).tables.iter();
+    tables.filter(|spec| spec.name == table).filter_map(|spec| spec.key(key)).any(|spec| !spec.live)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::kinds::{self, common};
 use super::plan::Kind;
 use super::registry::Registry;
-use super::schema::{KeySpec, ValueType};
+use super::schema::{KeySpec, Tested, ValueType};
 use super::{json_schema, words};
 
 /// The text of a new unit of this kind. Connectors and engines begin with a shipped file, `from` its name; of the other
@@ -51,7 +51,10 @@ fn listed(kind: Kind) -> String {
     let spec = kinds::spec(kind);
     let mut out = format!("{}\n# {}\n#\n{HELP}", json_schema::line(kind), spec.doc);
     // What it is, then what is its own, then whether it takes part.
-    let (first, last): (Vec<_>, Vec<_>) = common::TABLES.iter().partition(|table| table.name == "unit");
+    let (first, last): (Vec<_>, Vec<_>) = common::TABLES
+        .iter()
+        .filter(|table| common::has(kind, table))
+        .partition(|table| table.name == "unit");
     for table in first.into_iter().chain(spec.tables).chain(last) {
         let _ = write!(out, "\n# {}\n[{}]\n", table.doc, table.name);
         if table.free {
@@ -104,6 +107,12 @@ fn example(table: &str, key: &KeySpec, enabled: bool) -> String {
         ValueType::Secret => "{ secret = \"name/of/secret\" }".to_owned(),
         ValueType::EnvMap => "{ NAME = \"value\" }".to_owned(),
         ValueType::Calendars => "\"Mon..Fri 09:00\"".to_owned(),
+        ValueType::Tests(Tested::Path) => "\"~/…\"".to_owned(),
+        ValueType::Tests(Tested::Unit) => "\"inbox.connector\"".to_owned(),
+        ValueType::Tests(Tested::Word(words)) => {
+            format!("\"{}\"", words.first().copied().unwrap_or_default())
+        }
+        ValueType::Tests(Tested::Text) => "\"…\"".to_owned(),
         ValueType::Windows => "\"Mon..Fri 08:00-19:00\"".to_owned(),
         ValueType::Backlog => "\"new\"".to_owned(),
     }

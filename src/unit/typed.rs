@@ -1,10 +1,13 @@
 //! One merged unit → typed values, by the table of its kind. Everything that can be said of a unit without looking at
 //! the others is said here.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::canon::{self, Canonical};
 use super::check::{
     bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key, unknown_platform,
     unknown_runtime, unknown_table, wrong_type,
@@ -19,8 +22,9 @@ use super::registry::Registry;
 use super::report::Report;
 use super::schema::{KeySpec, TableSpec, ValueType};
 use super::tree::{Data, Entry, Node, Table};
-use super::value::{Settings, Value};
+use super::value::{Setting, Settings, Value};
 use crate::diag::{SourceId, Span};
+use crate::model::secret_ref::SecretRef;
 
 static NOTHING: Settings = Settings(BTreeMap::new());
 
@@ -35,6 +39,8 @@ pub(crate) struct Typed {
     pub shipped: bool,
     /// Units it names.
     pub references: Vec<Reference>,
+    /// Secrets in the store that it reads.
+    pub secrets: Vec<SecretUse>,
     /// Findings so far.
     pub report: Report,
     /// Not checked and off.
@@ -44,6 +50,28 @@ pub(crate) struct Typed {
     tables: BTreeMap<&'static str, Settings>,
     spans: BTreeMap<&'static str, BTreeMap<&'static str, KeySpans>>,
     headers: BTreeMap<&'static str, Span>,
+    made: Made,
+}
+
+/// What was made of a unit, kept with it.
+#[derive(Debug, Default)]
+struct Made {
+    canonical: OnceLock<Canonical>,
+    part: Mutex<Option<Part>>,
+}
+
+/// A unit of the plan, of whatever kind.
+type Part = Arc<dyn Any + Send + Sync>;
+
+/// A secret in the store that a unit reads.
+#[derive(Clone, Debug)]
+pub(crate) struct SecretUse {
+    /// Its name in the store.
+    pub name: String,
+    /// Where it is named.
+    pub span: Span,
+    /// By which key: "imap.password".
+    pub path: String,
 }
 
 /// Where a key stands.
@@ -61,8 +89,8 @@ pub(crate) struct Surroundings<'a> {
     pub registry: &'a Registry,
     /// Home and state directory.
     pub env: &'a CompileEnv,
-    /// For each file, where its relative paths begin.
-    pub dirs: &'a [PathBuf],
+    /// For each file of the unit, where its relative paths begin.
+    pub dirs: Vec<(SourceId, &'a Path)>,
     /// Decoded defaults.
     pub defaults: &'a mut Defaults,
 }
@@ -81,12 +109,14 @@ impl Typed {
             source,
             shipped,
             references: Vec::new(),
+            secrets: Vec::new(),
             report: Report::default(),
             masked: flag(root, "masked") == Some(true),
             enabled: flag(root, "enabled").unwrap_or(broken || kinds::spec(name.kind).enabled),
             tables: BTreeMap::new(),
             spans: BTreeMap::new(),
             headers: BTreeMap::new(),
+            made: Made::default(),
             name,
         };
         typed.note_spans(root);
@@ -155,6 +185,27 @@ impl Typed {
     /// `[unit] description`.
     pub fn description(&self) -> String {
         self.settings("unit").text("description").unwrap_or_default().to_owned()
+    }
+
+    /// The unit's canonical form; only for a unit without errors.
+    pub fn canonical(&self, registry: &Registry) -> &Canonical {
+        self.made.canonical.get_or_init(|| canon::write(self, registry))
+    }
+
+    /// What the plan has of the unit: made once, and again when `still` says that it is not right any more.
+    pub fn part<T: Send + Sync + 'static>(
+        &self,
+        still: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> Option<T>,
+    ) -> Option<Arc<T>> {
+        let mut held = self.made.part.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = held.as_ref().and_then(|part| Arc::clone(part).downcast::<T>().ok());
+        if let Some(part) = known.filter(|part| still(part)) {
+            return Some(part);
+        }
+        let part = Arc::new(make()?);
+        *held = Some(Arc::clone(&part) as Part);
+        Some(part)
     }
 
     fn note_spans(&mut self, root: &Table) {
@@ -292,7 +343,8 @@ impl Typed {
     }
 
     fn key(&mut self, table: &'static str, spec: &KeySpec, node: &Node, around: &mut Surroundings<'_>) {
-        let dir = around.dirs.get(node.span.source.0 as usize).map(PathBuf::as_path).unwrap_or("".as_ref());
+        let dir = around.dirs.iter().find(|(source, _)| *source == node.span.source);
+        let dir = dir.map_or(Path::new(""), |(_, dir)| dir);
         let at = At { unit: &self.name, table, key: spec.name, dir, env: around.env };
         if let Some(value) = decode(at, spec, node, &mut self.report, &mut self.references) {
             let empty = match &value {
@@ -304,7 +356,27 @@ impl Typed {
                 self.report.push(bad_value::finding(&at.path(), node.span, "is empty"));
                 return;
             }
+            self.note_secrets(&value, node.span, &at.path());
             self.tables.entry(table).or_default().0.insert(spec.name.to_owned(), value);
+        }
+    }
+
+    fn note_secrets(&mut self, value: &Value, span: Span, path: &str) {
+        let mut note = |reference: &SecretRef| {
+            if let SecretRef::Stored(name) = reference {
+                self.secrets.push(SecretUse { name: name.clone(), span, path: path.to_owned() });
+            }
+        };
+        match value {
+            Value::Secret(reference) => note(reference),
+            Value::Map(map) => {
+                for setting in map.values() {
+                    if let Setting::Secret(reference) = setting {
+                        note(reference);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 

@@ -19,7 +19,8 @@ pub(crate) fn shown(foreign: &str) -> String {
 }
 
 /// The candidate that was most likely meant, if one is near enough: at most one slip in three letters.
-pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Guards the quadratic distance against a key of megabytes.
     if word.len() > SHOWN_BYTES_MAX {
         return None;

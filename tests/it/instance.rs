@@ -58,6 +58,11 @@ fn in_role() {
             });
             manager.stopping("2 runs still end");
         }
+        "reloads" => {
+            let manager = ServiceManager::of(&environment);
+            manager.reloading().done("3 connectors, generation 2");
+            drop(manager.reloading());
+        }
         other => panic!("{other}"),
     }
 }
@@ -215,25 +220,50 @@ fn in_a_terminal_a_hang_up_stops() {
     assert_eq!(process.hear(), "stop");
 }
 
-#[test]
-fn the_service_manager_hears_of_start_life_and_end() {
+/// All that a role tells the service manager, over a real socket.
+fn told(role: &str, more: &[(&str, &str)]) -> Vec<String> {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
-    let path = path.to_str().unwrap();
-    let process =
-        Again::start("instance::in_role", "service", &[("NOTIFY_SOCKET", path), ("WATCHDOG_USEC", "100000")]);
+    let environment = [&[("NOTIFY_SOCKET", path.to_str().unwrap())], more].concat();
+    let process = Again::start("instance::in_role", role, &environment);
     assert!(process.end().0.success());
     manager.set_nonblocking(true).unwrap();
     let mut heard = Vec::new();
     let mut buffer = [0; 4096];
     while let Ok(length) = manager.recv(&mut buffer) {
-        heard.push(String::from_utf8_lossy(&buffer[..length]).into_owned());
+        heard.push(String::from_utf8_lossy(buffer.get(..length).unwrap()).into_owned());
     }
+    heard
+}
+
+#[test]
+fn the_service_manager_hears_of_start_life_and_end() {
+    let heard = told("service", &[("WATCHDOG_USEC", "100000")]);
     assert_eq!(heard.first().unwrap(), "READY=1\nSTATUS=3 connectors, MAINPID=1\n");
     assert_eq!(heard.last().unwrap(), "STOPPING=1\nSTATUS=2 runs still end\n");
     assert!(
         heard.len() > 2 && heard[1..heard.len() - 1].iter().all(|text| text == "WATCHDOG=1\n"),
         "{heard:?}"
     );
+}
+
+#[test]
+fn the_service_manager_hears_when_a_reload_began_and_that_it_ended() {
+    let now = || {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1000
+    };
+    let before = now();
+    let heard = told("reloads", &[]);
+    let begun = |text: &str| {
+        let usec = text.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").and_then(|rest| rest.strip_suffix('\n'));
+        let usec: i128 = usec.unwrap_or_else(|| panic!("{heard:?}")).parse().unwrap();
+        assert!((before..=now()).contains(&usec), "{usec}");
+    };
+    let [first, done, second, dropped] = heard.as_slice() else { panic!("{heard:?}") };
+    begun(first);
+    begun(second);
+    assert_eq!(done, "READY=1\nSTATUS=3 connectors, generation 2\n");
+    assert_eq!(dropped, "READY=1\n");
 }

@@ -1,8 +1,11 @@
 //! Unit files from text to plan: the shared cases, the findings with their places, the purity of the compiler.
 
+mod again;
 mod canonical;
 mod cases;
 mod cli;
+mod kinds;
+mod last_good;
 mod layers;
 mod loading;
 mod meaning;
@@ -137,6 +140,7 @@ fn standings(compiled: &Compiled) -> String {
     add("env", &plan.envs, &mut lines);
     add("route", &plan.routes, &mut lines);
     add("runtime", &plan.runtimes, &mut lines);
+    add("target", &plan.targets, &mut lines);
     lines.join("\n")
 }
 

@@ -104,7 +104,7 @@ impl Order {
             let (later, earlier) = match edge.kind {
                 EdgeKind::Before => (to, from),
                 EdgeKind::After | EdgeKind::Wants | EdgeKind::Requires | EdgeKind::Uses => (from, to),
-                EdgeKind::PartOf | EdgeKind::Conflicts => continue,
+                EdgeKind::PartOf | EdgeKind::Conflicts | EdgeKind::OnFailure | EdgeKind::WantedBy => continue,
             };
             before.entry(later).or_default().insert(earlier);
         }

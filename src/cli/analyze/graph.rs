@@ -253,13 +253,16 @@ impl Draft {
         let means = match kind {
             EdgeKind::Uses if to.kind == Kind::Secret => Means::Secret,
             EdgeKind::Uses => Means::Uses,
-            EdgeKind::Wants => Means::Wants,
+            EdgeKind::Wants | EdgeKind::WantedBy => Means::Wants,
             EdgeKind::Requires => Means::Requires,
             EdgeKind::PartOf => Means::PartOf,
             EdgeKind::Conflicts => Means::Conflicts,
             EdgeKind::After | EdgeKind::Before => Means::After,
+            // Nothing in a picture of who waits for whom.
+            EdgeKind::OnFailure => return,
         };
-        let (from, to) = if kind == EdgeKind::Before { (to, from) } else { (from, to) };
+        let (from, to) =
+            if matches!(kind, EdgeKind::Before | EdgeKind::WantedBy) { (to, from) } else { (from, to) };
         self.links.insert((from.to_string(), to.to_string(), means));
     }
 

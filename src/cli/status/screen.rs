@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::wrap::wrapped;
-use crate::cli::look::Paint;
+use crate::cli::look::{Paint, glyph};
 use crate::control::health::Health;
 use crate::control::wire::{ActiveState, CountsView, Mode, StatusView, UnitView};
 use crate::model::text::clean;
@@ -22,6 +22,19 @@ const WORD_WIDTH: usize = 8;
 
 /// Where further lines about a unit begin.
 const INDENT: usize = 4;
+
+/// The files of a unit.
+#[derive(Clone, Debug, Default)]
+pub struct UnitFilesView {
+    /// Its whole file; empty where none lies on the search path.
+    pub path: String,
+    /// `enabled`, `static`, …
+    pub state: &'static str,
+    /// The same before anybody changed it.
+    pub preset: &'static str,
+    /// What is laid over it, in order.
+    pub drop_ins: Vec<String>,
+}
 
 /// How and how wide, and from when ages count.
 pub struct Screen {
@@ -71,19 +84,28 @@ impl Screen {
         out
     }
 
-    /// The units of the view with all that is known of them.
+    /// The units of the view with all that is known of them; `files` goes along with the units.
     #[must_use]
-    pub fn closely(&self, view: &StatusView) -> String {
+    pub fn closely(&self, view: &StatusView, files: &[UnitFilesView]) -> String {
         let mut out = String::new();
         if !view.running {
             self.not_running(&mut out);
             out.push('\n');
         }
         let name_width = name_width(&view.units.iter().collect::<Vec<_>>());
-        for unit in &view.units {
+        for (index, unit) in view.units.iter().enumerate() {
             self.unit(&mut out, unit, name_width);
             if !unit.description.is_empty() {
                 self.line(&mut out, &unit.description);
+            }
+            if let Some(files) = files.get(index).filter(|files| !files.path.is_empty()) {
+                self.line(
+                    &mut out,
+                    &format!("file {} ({}, preset {})", files.path, files.state, files.preset),
+                );
+                for drop_in in &files.drop_ins {
+                    self.line(&mut out, &format!("drop-in {drop_in}"));
+                }
             }
             if let Some(since) = unit.since {
                 self.line(&mut out, &format!("so for {}", short_span(self.now.since(since))));
@@ -161,13 +183,7 @@ impl Screen {
     }
 
     fn summary(&self, out: &mut String, name: &str, name_width: usize, health: Health, said: &str) {
-        let (glyph, code) = match health {
-            Health::Ok => ("●", "32"),
-            Health::Starting => ("●", "2"),
-            Health::Off | Health::Stopped => ("○", "2"),
-            Health::Waiting | Health::Retrying | Health::Late => ("▲", "33"),
-            Health::Failing | Health::Broken => ("×", "31"),
-        };
+        let (glyph, code) = glyph(health);
         let word = format!("{:WORD_WIDTH$}", health.word());
         let (glyph, word) = (self.paint.with(code, glyph), self.paint.with(code, word));
         let lead = format!("{glyph} {name:name_width$}  {word}  ");

@@ -200,7 +200,7 @@ fn without_a_daemon_the_first_line_says_so() {
 fn one_unit_closely() {
     let unit = UnitView { description: "my mailbox".to_owned(), ..failed("a.connector", 3, "network", "no") };
     let view = view(vec![unit]);
-    insta::assert_snapshot!(Screen::new(NOW, false, 80).closely(&view), @r"
+    insta::assert_snapshot!(Screen::new(NOW, false, 80).closely(&view, &[]), @r"
     × a.connector  failing   3 times in a row for 3h, next try in 12s, last success
                              12m ago
         network: no

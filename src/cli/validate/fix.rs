@@ -37,10 +37,9 @@ pub fn fix(
     wanted: &dyn Fn(&Path) -> bool,
 ) -> Result<Fixed, ValidateError> {
     let mut fixed = Fixed::default();
-    for (index, source) in compiled.sources.all().iter().enumerate() {
-        let Ok(number) = u32::try_from(index) else { break };
-        let id = SourceId(number);
+    for source in compiled.sources.all() {
         let path = source.path.as_path();
+        let Some(id) = compiled.sources.find(path) else { continue };
         // What lies in the binary, or changed since it was read, is not ours to write.
         let on_disk = fs::read_to_string(path).is_ok_and(|text| *text == *source.text);
         if source.text.is_empty() || !wanted(path) || !on_disk {
@@ -72,9 +71,7 @@ fn errors(findings: &[Finding], sources: &SourceMap, path: &Path) -> usize {
 
 /// Lines around an edit may hold a secret, so both sides are masked before they are compared.
 fn diff(path: &Path, sources: &SourceMap, id: SourceId, after: &SourceMap, text: &str) -> String {
-    let id_after = after.all().iter().position(|source| source.path == path);
-    let hidden_after = id_after.and_then(|at| u32::try_from(at).ok()).map(SourceId);
-    let hidden_after = hidden_after.into_iter().flat_map(|id| after.hidden(id));
+    let hidden_after = after.find(path).into_iter().flat_map(|id| after.hidden(id));
     let old = Masked::new(sources.text(id), sources.hidden(id)).text;
     let new = Masked::new(text, hidden_after).text;
     let name = path.display().to_string();

@@ -63,7 +63,8 @@ pub(super) async fn approve(
     let action = state.desk.approve(draft, &body.hash, &body.by, body.stale_ok).await.map_err(|error| {
         Fault::from(error).hint(format!("look at it again: workagent review show {draft}"))
     })?;
-    Ok(Json(Approved { action }))
+    let paused = state.store.flag("paused").await?.is_some();
+    Ok(Json(Approved { action, paused }))
 }
 
 pub(super) async fn reject(

@@ -145,7 +145,7 @@ fn counted(count: u64, one: &str, more: &str) -> String {
 
 fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> UnitView {
     let about = About::of(unit, plan);
-    let is_seam = matches!(unit, "scheduler.runtime" | "onboarding.runtime");
+    let is_seam = unit == "onboarding.runtime";
     let off = about.off;
     let load = match off.map(|off| off.state) {
         Some(OffState::BadSetting) => LoadState::BadSetting,
@@ -232,6 +232,12 @@ impl<'a> About<'a> {
                 },
                 other => Self::off(other),
             },
+            "timer" => match plan.timers.get(name) {
+                Some(Standing::Active(unit)) => {
+                    Self { description: unit.description.clone(), ..Self::default() }
+                }
+                other => Self::off(other),
+            },
             "engine" => match plan.engines.get(name) {
                 Some(Standing::Active(unit)) => {
                     Self { description: unit.description.clone(), ..Self::default() }
@@ -246,7 +252,6 @@ impl<'a> About<'a> {
             },
             "env" => Self::off(plan.envs.get(name)),
             "channel" => Self::off(plan.channels.get(name)),
-            "timer" => Self::off(plan.timers.get(name)),
             "secret" => Self::off(plan.secrets.get(name)),
             "target" => Self::off(plan.targets.get(name)),
             "runtime" => Self::off(plan.runtimes.get(name)),
@@ -265,8 +270,12 @@ impl<'a> About<'a> {
 /// What the last pass did, where it did something, and the errors it met on single cases.
 fn details(record: &RuntimeRecord) -> Vec<String> {
     let mut lines = Vec::new();
-    if let RuntimeSummary::Sync(sync) = &record.summary {
-        lines.extend(sync.notes.iter().cloned());
+    match &record.summary {
+        RuntimeSummary::Sync(sync) => lines.extend(sync.notes.iter().cloned()),
+        RuntimeSummary::Scheduler(timer) if timer.passed_over > 0 => {
+            lines.push(format!("passed over {}", counted(timer.passed_over, "missed time", "missed times")));
+        }
+        _ => {}
     }
     // What happened to an engine's cases is told with the engine.
     let own = record.errors.iter().filter(|error| !error.unit.ends_with(".engine"));

@@ -27,7 +27,7 @@ use crate::model::time::Clock;
 use crate::secret::Scrubber;
 
 /// Where journald listens.
-const JOURNAL_SOCKET: &str = "/run/systemd/journal/socket";
+pub const JOURNAL_SOCKET: &str = "/run/systemd/journal/socket";
 
 /// Where the log goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -114,6 +114,17 @@ impl PlanStore {
         Ok(())
     }
 
+    /// Keeps a plan unless it is kept already, as after a restart on the same unit files.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn keep(&self, plan: &KeptPlan) -> Result<(), PlanError> {
+        match self.get(plan.generation) {
+            Ok(kept) if kept.hash == plan.hash => Ok(()),
+            _ => self.write(plan),
+        }
+    }
+
     /// The last one that can be read. What is passed over on the way is told in the log.
     #[must_use]
     pub fn latest(&self) -> Option<KeptPlan> {

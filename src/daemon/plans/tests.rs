@@ -60,6 +60,18 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn a_start_on_the_same_files_leaves_the_plan_as_it_is() {
+    let (_dir, store) = store();
+    let first = plan(1, &[]);
+    store.keep(&first).unwrap();
+    store.keep(&KeptPlan { applied_at: Timestamp(9), ..first.clone() }).unwrap();
+    assert_eq!(store.get(1).unwrap(), first);
+    let other = KeptPlan { hash: "of another database".to_owned(), ..first };
+    store.keep(&other).unwrap();
+    assert_eq!(store.get(1).unwrap(), other);
+}
+
+#[test]
 fn only_the_owner_reads_it() {
     let (dir, store) = store();
     store.write(&plan(1, &[])).unwrap();
@@ -230,6 +242,10 @@ fn no_secret_gets_into_it() {
     let store = PlanStore::open(dir.path().join("plans"));
     store.write(&KeptPlan::of(&compiled, 1, Timestamp(0))).unwrap();
     let written = fs::read_to_string(dir.path().join("plans/000001.json")).unwrap();
+    // The test sees what it looks for: all three are in it, the first with its text.
+    assert!(
+        written.contains("\"a.engine\": {\n      \"on\"") && written.contains("engine = \\\"template\\\"")
+    );
     assert!(written.contains("b.env") && written.contains("c.env.toml"));
     assert!(!written.contains("16C7e42F"), "{written}");
 }

@@ -24,7 +24,7 @@ pub fn too_young(compiled: &Compiled, now: Timestamp) -> Option<Duration> {
         .iter()
         .filter(|finding| finding.severity == Severity::Error && finding.check.code == SYNTAX_ERROR)
         .map(|finding| compiled.sources.path(finding.span.source));
-    let empty = compiled.sources.all().iter().filter(|source| source.text.trim().is_empty());
+    let empty = compiled.sources.all().filter(|source| source.text.trim().is_empty());
     let suspects = broken.chain(empty.map(|source| source.path.as_path()));
     suspects.filter(|path| !path.starts_with(BUILT_IN)).filter_map(|path| rest(path, now)).max()
 }

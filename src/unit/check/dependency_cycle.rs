@@ -64,6 +64,10 @@ fn words(step: &Step) -> String {
         EdgeKind::Requires => format!("`{from}` requires `{to}`"),
         EdgeKind::Uses => format!("`{from}` uses `{to}`"),
         EdgeKind::Before => format!("`{from}` starts after `{to}`: `before` is said there"),
-        EdgeKind::After | EdgeKind::PartOf | EdgeKind::Conflicts => format!("`{from}` starts after `{to}`"),
+        EdgeKind::After
+        | EdgeKind::PartOf
+        | EdgeKind::Conflicts
+        | EdgeKind::OnFailure
+        | EdgeKind::WantedBy => format!("`{from}` starts after `{to}`"),
     }
 }

@@ -5,11 +5,16 @@ use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::Look;
 use crate::diag::SourceMap;
 use crate::unit::canon::{self, Canonical};
 use crate::unit::graph::{Units, off::place};
-use crate::unit::kinds::{channel, connector, daemon, engine, env, route, runtime, secret, target, timer};
-use crate::unit::plan::{Edge, Kind, Off, OffState, Plan, Standing, UnitName};
+use crate::unit::kinds::{
+    channel, condition, connector, daemon, engine, env, route, runtime, secret, target, timer,
+};
+use crate::unit::plan::{
+    Edge, EngineUnit, EnvUnit, Kind, Off, OffState, Plan, Standing, TargetUnit, UnitName,
+};
 use crate::unit::registry::Registry;
 use crate::unit::typed::Typed;
 use crate::unit::value::Settings;
@@ -20,30 +25,37 @@ pub(super) struct Built {
     pub plan: Plan,
     /// The canonical form of each unit that is on.
     pub canonical: BTreeMap<UnitName, Arc<str>>,
+    /// Every name that a unit gives.
+    pub references: Vec<Edge>,
     /// Why the daemon unit does not count, if it does not.
     pub daemon_off: Option<Off>,
 }
 
-/// Builds the plan.
+/// Builds the plan. `paths` are the units' main files, `kept` those that run by their last good version.
 pub(super) fn plan(
-    units: &Units,
-    off: BTreeMap<UnitName, Off>,
+    look: &Look,
     registry: &Registry,
     sources: &SourceMap,
-    paths: BTreeMap<UnitName, PathBuf>,
+    (paths, kept): (BTreeMap<UnitName, PathBuf>, BTreeMap<UnitName, Off>),
 ) -> Built {
-    let canonical: BTreeMap<UnitName, Canonical> = units
+    let Look { units, off } = look;
+    let canonical: BTreeMap<UnitName, &Canonical> = units
         .iter()
         .filter(|(name, _)| !off.contains_key(*name))
-        .map(|(name, unit)| (name.clone(), canon::write(unit, registry)))
+        .map(|(name, unit)| (name.clone(), unit.canonical(registry)))
         .collect();
-    let hash = canon::hash(units, &canonical, &off);
-    let edges = edges(units, &off, sources);
+    let hash = canon::hash(units, &canonical, off);
+    let references = references(units, sources);
+    let on = |name: &UnitName| units.contains_key(name) && !off.contains_key(name);
+    let edges = references.iter().filter(|edge| on(&edge.from) && on(&edge.to)).cloned().collect();
     let parts = Parts { units, off };
 
     let envs = parts.kind(Kind::Env, |unit| Some(env::build(unit)));
     let active_envs = actives(&envs);
-    let engines = parts.kind(Kind::Engine, |unit| engine::build(unit, registry, &active_envs));
+    let engines = parts.made(Kind::Engine, |unit| {
+        let still = |engine: &EngineUnit| engine.env.iter().all(|env| is_of(&active_envs, env));
+        unit.part(still, || engine::build(unit, registry, &active_envs))
+    });
     let routes = parts.kind(Kind::Route, |unit| Some(route::build(unit)));
     let by_name = parts.kind(Kind::Runtime, |unit| Some(runtime::build(unit)));
     let mut runtimes = BTreeMap::new();
@@ -63,10 +75,22 @@ pub(super) fn plan(
     let daemon_name = super::daemon_name();
     let daemon_off = parts.off.get(&daemon_name).cloned();
     let sound = units.get(&daemon_name).filter(|_| daemon_off.is_none());
-    let daemon =
-        daemon::build(|table| sound.map_or_else(Settings::default, |unit| unit.settings(table).clone()));
+    let daemon = sound
+        .and_then(|unit| unit.part(|_| true, || Some(daemon::build(|table| unit.settings(table).clone()))));
+    let daemon = daemon.unwrap_or_else(|| Arc::new(daemon::build(|_| Settings::default())));
+    let members = target::members(units, off, &engines);
+    let targets = parts.made(Kind::Target, |unit| {
+        let mine = members.get(&unit.name.name).map(Vec::as_slice).unwrap_or_default();
+        unit.part(|target: &TargetUnit| target.members == mine, || Some(target::build(unit, mine.to_vec())))
+    });
+    let conditions = units
+        .values()
+        .filter(|unit| on(&unit.name))
+        .map(|unit| (unit.name.clone(), condition::build(unit, sources)))
+        .filter(|(_, conditions)| !conditions.is_empty())
+        .collect();
     let plan = Plan {
-        daemon: Arc::new(daemon),
+        daemon,
         connectors: parts.kind(Kind::Connector, |unit| connector::build(unit, registry)),
         engines,
         envs,
@@ -75,31 +99,40 @@ pub(super) fn plan(
         channels: parts.kind(Kind::Channel, |unit| Some(channel::build(unit))),
         timers: parts.kind(Kind::Timer, |unit| Some(timer::build(unit))),
         secrets: parts.kind(Kind::Secret, |unit| Some(secret::build(unit))),
-        targets: parts.kind(Kind::Target, |unit| Some(target::build(unit))),
-        conditions: BTreeMap::new(),
-        kept: BTreeMap::new(),
+        targets,
+        conditions,
+        kept,
         sources: paths,
         edges,
         hash,
     };
-    let canonical = canonical.into_iter().map(|(name, canonical)| (name, canonical.text)).collect();
-    Built { plan, canonical, daemon_off }
+    let canonical =
+        canonical.into_iter().map(|(name, canonical)| (name, Arc::clone(&canonical.text))).collect();
+    Built { plan, canonical, references, daemon_off }
 }
 
 struct Parts<'a> {
     units: &'a Units,
-    off: BTreeMap<UnitName, Off>,
+    off: &'a BTreeMap<UnitName, Off>,
 }
 
 impl Parts<'_> {
     /// All units of a kind: on, or off with the reason.
-    fn kind<T>(&self, kind: Kind, build: impl Fn(&Typed) -> Option<T>) -> BTreeMap<String, Standing<T>> {
+    fn kind<T: Send + Sync + 'static>(
+        &self,
+        kind: Kind,
+        build: impl Fn(&Typed) -> Option<T>,
+    ) -> BTreeMap<String, Standing<T>> {
+        self.made(kind, |unit| unit.part(|_| true, || build(unit)))
+    }
+
+    fn made<T>(&self, kind: Kind, make: impl Fn(&Typed) -> Option<Arc<T>>) -> BTreeMap<String, Standing<T>> {
         let mut out = BTreeMap::new();
         for unit in self.units.values().filter(|unit| unit.name.kind == kind) {
             let standing = match self.off.get(&unit.name) {
                 Some(why) => Standing::Off(why.clone()),
-                None => match build(unit) {
-                    Some(built) => Standing::Active(Arc::new(built)),
+                None => match make(unit) {
+                    Some(made) => Standing::Active(made),
                     // A unit without errors that cannot be built is a fault of ours; it still must not stop the rest.
                     None => Standing::Off(Off {
                         state: OffState::BadSetting,
@@ -120,6 +153,11 @@ impl Parts<'_> {
     }
 }
 
+/// The environment is the one of now.
+fn is_of(envs: &BTreeMap<String, Arc<EnvUnit>>, env: &Arc<EnvUnit>) -> bool {
+    envs.get(&env.name).is_some_and(|now| Arc::ptr_eq(now, env))
+}
+
 fn actives<T>(all: &BTreeMap<String, Standing<T>>) -> BTreeMap<String, Arc<T>> {
     let active = |(name, standing): (&String, &Standing<T>)| match standing {
         Standing::Active(unit) => Some((name.clone(), Arc::clone(unit))),
@@ -128,18 +166,11 @@ fn actives<T>(all: &BTreeMap<String, Standing<T>>) -> BTreeMap<String, Arc<T>> {
     all.iter().filter_map(active).collect()
 }
 
-fn edges(units: &Units, off: &BTreeMap<UnitName, Off>, sources: &SourceMap) -> Vec<Edge> {
-    let on = |name: &UnitName| units.contains_key(name) && !off.contains_key(name);
-    let mut edges = references(units, sources);
-    edges.retain(|edge| on(&edge.from) && on(&edge.to));
-    edges
-}
-
 /// Every name that a unit gives, sorted.
-pub(super) fn references(units: &Units, sources: &SourceMap) -> Vec<Edge> {
+fn references(units: &Units, sources: &SourceMap) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::new();
     for unit in units.values().filter(|unit| !unit.masked) {
-        for reference in &unit.references {
+        for reference in unit.named() {
             edges.push(Edge {
                 from: unit.name.clone(),
                 to: reference.target.clone(),

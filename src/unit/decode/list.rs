@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{At, Reference, moments, secret, text};
+use super::{At, Reference, moments, secret, tests_of, text};
 use crate::diag::Span;
 use crate::unit::check::{bad_value, wrong_type};
 use crate::unit::kinds::common;
@@ -55,6 +55,7 @@ fn element(
             None
         }
         ValueType::Calendars | ValueType::Windows => moments::decode(at, value, span, given, report),
+        ValueType::Tests(tested) => tests_of::decode(at, *tested, span, given, report),
         ValueType::Units(kind) => unit_name(at, kind, span, given, report, references),
         _ => Some(given.to_owned()),
     }
@@ -86,7 +87,8 @@ pub(super) fn unit_name(
         return None;
     };
     let target = UnitName { name: name.to_owned(), kind };
-    let edge = common::edge(at.key).filter(|_| full).unwrap_or(EdgeKind::Uses);
+    let own = matches!(at.table, "unit" | "install");
+    let edge = common::edge(at.key).filter(|_| own).unwrap_or(EdgeKind::Uses);
     references.push(Reference { edge, target, span, path: at.path(), full });
     Some(if full { given.to_owned() } else { name.to_owned() })
 }

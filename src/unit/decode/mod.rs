@@ -6,6 +6,7 @@ mod moments;
 mod path;
 mod secret;
 mod size;
+mod tests_of;
 mod text;
 
 use std::path::Path;
@@ -16,7 +17,7 @@ use super::check::{bad_value, out_of_range, wrong_type};
 use super::compile::CompileEnv;
 use super::plan::{EdgeKind, UnitName};
 use super::report::Report;
-use super::schema::{KeySpec, ValueType};
+use super::schema::{KeySpec, Tested, ValueType};
 use super::tree::{Data, Node};
 use super::value::Value;
 use super::words;
@@ -82,6 +83,7 @@ pub(crate) fn decode(
             | ValueType::Units(_)
             | ValueType::Choices(_)
             | ValueType::Calendars
+            | ValueType::Tests(_)
             | ValueType::Windows,
             Data::List(items),
         ) => list::decode(at, &spec.value, items, report, references).map(Value::List),
@@ -96,6 +98,7 @@ pub(crate) fn decode(
             | ValueType::Unit(_)
             | ValueType::Backlog
             | ValueType::Calendars
+            | ValueType::Tests(_)
             | ValueType::Windows,
             Data::Text(value),
         ) => {
@@ -148,6 +151,9 @@ fn scalar(
         ValueType::Calendars | ValueType::Windows => {
             moments::decode(at, value, span, given, report).map(|text| Value::List(vec![text]))
         }
+        ValueType::Tests(tested) => {
+            tests_of::decode(at, *tested, span, given, report).map(|text| Value::List(vec![text]))
+        }
         ValueType::Unit(kind) => list::unit_name(at, kind, span, given, report, references).map(Value::Text),
         _ => Some(Value::Text(given.to_owned())),
     }
@@ -191,6 +197,14 @@ pub(crate) fn expected(value: &ValueType) -> String {
         ValueType::EnvMap => "a table of names and texts".to_owned(),
         ValueType::Backlog => "`\"new\"`, `\"all\"` or an age such as `\"7d\"`".to_owned(),
         ValueType::Calendars => "a calendar such as `\"Mon..Fri 09:00\"`, or a list of them".to_owned(),
+        ValueType::Tests(Tested::Path) => "a path such as `\"~/mail\"`, or a list of them".to_owned(),
+        ValueType::Tests(Tested::Unit) => {
+            "the name of a unit such as `\"inbox.connector\"`, or a list of them".to_owned()
+        }
+        ValueType::Tests(Tested::Word(words)) => {
+            format!("{}, or a list of them", words::any_of(words.iter().copied()))
+        }
+        ValueType::Tests(Tested::Text) => "a text, or a list of them".to_owned(),
         ValueType::Windows => "hours such as `\"Mon..Fri 08:00-19:00\"`, or a list of them".to_owned(),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn check(units: &mut Units) -> BTreeMap<UnitName, (String, Span)> {
         if let Some(finding) = dependency_cycle::finding(&steps)
             && let Some(unit) = units.get_mut(&first.from)
         {
-            unit.report.push(finding);
+            unit.found.push(finding);
         }
     }
     members
@@ -46,7 +46,7 @@ fn order(units: &Units, names: &[UnitName]) -> Vec<Vec<Edge>> {
         if switched_off(unit).is_some() {
             continue;
         }
-        for reference in &unit.references {
+        for reference in unit.named() {
             let Some(&target) = index.get(&reference.target) else { continue };
             if units.get(&reference.target).is_none_or(|other| switched_off(other).is_some()) {
                 continue;
@@ -55,7 +55,7 @@ fn order(units: &Units, names: &[UnitName]) -> Vec<Vec<Edge>> {
             let (from, edge) = match reference.edge {
                 EdgeKind::Wants | EdgeKind::Requires | EdgeKind::Uses | EdgeKind::After => (at, edge(target)),
                 EdgeKind::Before => (target, edge(at)),
-                EdgeKind::PartOf | EdgeKind::Conflicts => continue,
+                EdgeKind::PartOf | EdgeKind::Conflicts | EdgeKind::OnFailure | EdgeKind::WantedBy => continue,
             };
             if let Some(edges) = order.get_mut(from) {
                 edges.push(edge);

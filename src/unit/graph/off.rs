@@ -1,13 +1,12 @@
 //! Who is off, and why: by its own files, by its errors, by what it needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Units, needs, switched_off};
+use super::{Unit, Units, needs, switched_off};
 use crate::diag::{Finding, Severity, SourceMap, Span};
 use crate::unit::check::{dangling_reference, dependency_cycle, reference_to_disabled};
 use crate::unit::decode::Reference;
 use crate::unit::plan::{EdgeKind, Kind, Off, OffState, Place, UnitName};
-use crate::unit::typed::Typed;
 
 /// The units that are no-ops. `cycles` are members of cycles with the path.
 pub(crate) fn find(
@@ -21,18 +20,24 @@ pub(crate) fn find(
             off.insert(unit.name.clone(), why);
         }
     }
-    // Each round takes at least one unit out, so this ends; chains of needs are short.
-    loop {
-        let more: Vec<(UnitName, Off)> = units
-            .values()
-            .filter(|unit| !off.contains_key(&unit.name))
-            .filter_map(|unit| Some((unit.name.clone(), by_need(unit, &off, sources)?)))
-            .collect();
-        if more.is_empty() {
-            return off;
+    // From round to round only those are looked at that need one of the last round: a chain costs its length.
+    let mut needed_by: HashMap<&UnitName, Vec<&UnitName>> = HashMap::new();
+    for unit in units.values().filter(|unit| !off.contains_key(&unit.name)) {
+        for reference in unit.references.iter().filter(|reference| needs(reference.edge)) {
+            needed_by.entry(&reference.target).or_default().push(&unit.name);
         }
-        off.extend(more);
     }
+    let mut last: Vec<&UnitName> = units.keys().filter(|name| off.contains_key(*name)).collect();
+    while !last.is_empty() {
+        let touched: BTreeSet<&UnitName> =
+            last.iter().filter_map(|name| needed_by.get(name)).flatten().copied().collect();
+        let lost = |name: &UnitName| by_need(units.get(name)?, &off, sources);
+        let waiting = touched.into_iter().filter(|name| !off.contains_key(*name));
+        let more: Vec<(&UnitName, Off)> = waiting.filter_map(|name| Some((name, lost(name)?))).collect();
+        last = more.iter().map(|(name, _)| *name).collect();
+        off.extend(more.into_iter().map(|(name, why)| (name.clone(), why)));
+    }
+    off
 }
 
 /// Line and column of a place.
@@ -41,7 +46,7 @@ pub(crate) fn place(span: Span, sources: &SourceMap) -> Place {
     Place { file: sources.path(span.source).to_owned(), line, column }
 }
 
-fn by_itself(unit: &Typed, cycles: &BTreeMap<UnitName, (String, Span)>, sources: &SourceMap) -> Option<Off> {
+fn by_itself(unit: &Unit, cycles: &BTreeMap<UnitName, (String, Span)>, sources: &SourceMap) -> Option<Off> {
     let at = |span| Some(place(span, sources));
     if let Some(state) = switched_off(unit) {
         let key = if state == OffState::Masked { "masked" } else { "enabled" };
@@ -57,7 +62,7 @@ fn by_itself(unit: &Typed, cycles: &BTreeMap<UnitName, (String, Span)>, sources:
         let span = spans.map_or(Span::file(unit.source), |spans| spans.value);
         return Some(Off { state, reason: reason.to_owned(), place: at(span) });
     }
-    let errors = || unit.report.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let errors = || unit.findings().filter(|finding| finding.severity == Severity::Error);
     let missing = |finding: &&Finding| {
         let code = finding.check.code;
         code == dangling_reference::CHECK.code || code == reference_to_disabled::CHECK.code
@@ -74,7 +79,7 @@ fn by_itself(unit: &Typed, cycles: &BTreeMap<UnitName, (String, Span)>, sources:
     Some(Off { state: OffState::Dependency, reason: error.title.clone(), place: at(error.span) })
 }
 
-fn by_need(unit: &Typed, off: &BTreeMap<UnitName, Off>, sources: &SourceMap) -> Option<Off> {
+fn by_need(unit: &Unit, off: &BTreeMap<UnitName, Off>, sources: &SourceMap) -> Option<Off> {
     let lost = |reference: &&Reference| needs(reference.edge) && off.contains_key(&reference.target);
     let uses = || unit.references.iter().filter(|reference| reference.edge == EdgeKind::Uses);
     let first = if unit.name.kind == Kind::Route {

@@ -1,11 +1,14 @@
 //! What all kinds have: `[unit]` and `[install]`.
 
-use crate::unit::plan::EdgeKind;
+use super::condition;
+use crate::unit::plan::{EdgeKind, Kind};
 use crate::unit::schema::{KeySpec, TableSpec, ValueType};
 
 /// The tables of all kinds.
 pub(crate) const TABLES: &[TableSpec] = &[
     TableSpec::new("unit", UNIT, "What the unit is, and what it has to do with others."),
+    condition::CONDITION,
+    condition::ASSERT,
     TableSpec::new("install", INSTALL, "Whether the unit takes part."),
 ];
 
@@ -21,12 +24,19 @@ const UNIT: &[KeySpec] = &[
     KeySpec::new("conflicts", ValueType::Units(ANY_UNIT), "Units that must not be on at the same time"),
     KeySpec::new("after", ValueType::Units(ANY_UNIT), "Units it starts after, if they are on"),
     KeySpec::new("before", ValueType::Units(ANY_UNIT), "Units it starts before, if they are on"),
+    KeySpec::new("on_failure", ValueType::Units(ANY_UNIT), "Units that are kicked when it fails"),
 ];
 
 const INSTALL: &[KeySpec] = &[
     KeySpec::new("enabled", ValueType::Bool, "Takes part; connectors are off until they say so"),
     KeySpec::new("masked", ValueType::Bool, "Off whatever else is said, and not checked").default("false"),
+    KeySpec::new("wanted_by", ValueType::Units("target"), "Targets that it belongs to"),
 ];
+
+/// A kind has this table of all kinds. The daemon's own unit has no conditions: it is the daemon that looks at them.
+pub(crate) fn has(kind: Kind, table: &TableSpec) -> bool {
+    kind != Kind::Daemon || !matches!(table.name, "condition" | "assert")
+}
 
 /// The edge that a key of `[unit]` declares.
 pub(crate) fn edge(key: &str) -> Option<EdgeKind> {
@@ -37,6 +47,8 @@ pub(crate) fn edge(key: &str) -> Option<EdgeKind> {
         "conflicts" => EdgeKind::Conflicts,
         "after" => EdgeKind::After,
         "before" => EdgeKind::Before,
+        "on_failure" => EdgeKind::OnFailure,
+        "wanted_by" => EdgeKind::WantedBy,
         _ => return None,
     })
 }

@@ -43,18 +43,21 @@ const STORE: &[KeySpec] = &[
         "path",
         ValueType::Path,
         "The database file; `workagent.db` in the state directory by default",
-    ),
+    )
+    .at_start(),
     KeySpec::new(
         "synchronous",
         ValueType::Choice(&["full", "normal"]),
         "`full` survives a loss of power; `normal` may lose the last moment before one",
     )
-    .default("\"full\""),
+    .default("\"full\"")
+    .at_start(),
 ];
 
 const LOG: &[KeySpec] =
     &[KeySpec::new("level", ValueType::Text, "A level, or a filter such as `info,workagent::store=debug`")
-        .default("\"info\"")];
+        .default("\"info\"")
+        .at_start()];
 
 /// The unit of the plan, from checked values; tables that are absent give the defaults.
 pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {

@@ -2,6 +2,7 @@
 
 pub(crate) mod channel;
 pub(crate) mod common;
+pub(crate) mod condition;
 pub(crate) mod connector;
 pub(crate) mod daemon;
 pub(crate) mod engine;

@@ -30,12 +30,16 @@ pub enum EdgeKind {
     After,
     /// Ordered before it.
     Before,
+    /// It is kicked when this one fails.
+    OnFailure,
+    /// This one belongs to it, a target.
+    WantedBy,
     /// A key's value names it: route → engine, engine → env. Ordered after it.
     Uses,
 }
 
 impl EdgeKind {
-    /// The stable word; but for `uses` also the key in `[unit]`.
+    /// The stable word; but for `uses` also the key in `[unit]` or `[install]`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -45,6 +49,8 @@ impl EdgeKind {
             Self::Conflicts => "conflicts",
             Self::After => "after",
             Self::Before => "before",
+            Self::OnFailure => "on_failure",
+            Self::WantedBy => "wanted_by",
             Self::Uses => "uses",
         }
     }

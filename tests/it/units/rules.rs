@@ -157,6 +157,59 @@ worker.runtime on",
 }
 
 #[test]
+fn schedules_that_never_run_are_told() {
+    let timer = |schedule: &str| format!("[timer]\ntitle = \"T\"\n[schedule]\n{schedule}\n");
+    let told = |schedule: &str| {
+        let text = timer(schedule);
+        let compiled = compile_texts(&[("t.timer.toml", &text)]);
+        compiled.findings.iter().map(|finding| format!("{}\n", finding.title)).collect::<String>()
+    };
+    assert_eq!(told("calendar = \"2031-02-29\""), "no year has this date\n");
+    assert_eq!(
+        told("calendar = [\"Mon 09:00\", \"*-*-* 24:00\"]"),
+        "`schedule.calendar`: there is no hour 24; it goes from 0 to 23\n"
+    );
+    assert_eq!(told("jitter = \"5m\""), "the timer has neither `schedule.every` nor `schedule.calendar`\n");
+    assert_eq!(
+        told("every = \"1d\"\nquiet = [\"00:00-18:00\", \"17:00-24:00\"]"),
+        "the quiet hours leave no time to run\n"
+    );
+    let shut = "every = \"1d\"\nactive = \"Sat,Sun\"\nquiet = \"Fri..Sun\"";
+    assert_eq!(told(shut), "the quiet hours leave no time to run\n");
+    assert_eq!(
+        told("every = \"1d\"\nactive = \"Mon 8-9\""),
+        "`schedule.active`: `8` is no time of day; write `08:00`\n"
+    );
+    assert_eq!(told("every = \"10s\""), "`schedule.every` is too small\n");
+    for fine in ["every = \"1d\"\ncalendar = \"Mon 09:00\"", "at_start = true", "calendar = \"2020-01-01\""] {
+        assert_eq!(told(fine), "", "{fine}");
+    }
+}
+
+#[test]
+fn a_timer_says_only_what_it_knows_and_has_a_name_of_its_own() {
+    let text = "[timer]\ntitle = \"{{ weak }}\"\n[schedule]\nevery = \"1d\"\n";
+    let finding = compile_texts(&[("t.timer.toml", text)]).findings.remove(0);
+    assert_eq!(finding.title, "`timer.title` knows no `{{ weak }}`");
+    let [feed, timer] =
+        [AROUND[1], ("inbox.timer.toml", "[timer]\ntitle = \"T\"\n[schedule]\nevery = \"1d\"\n")];
+    check(
+        &[feed, timer],
+        "inbox.timer.toml: error[conflicting-units]: the unit `inbox.connector` has this name too
+inbox.connector on",
+    );
+    let plan = compile_texts(&[feed, timer]).plan;
+    assert!(matches!(plan.timers.get("inbox"), Some(Standing::Off(_))));
+}
+
+#[test]
+fn a_route_may_ask_for_a_timer() {
+    let timer = ("weekly.timer.toml", "[timer]\ntitle = \"T\"\n[schedule]\nevery = \"1d\"\n");
+    let route = ("r.route.toml", "[route]\nengines = [\"t\"]\n[match]\nconnector = [\"weekly\"]\n");
+    check(&[TEMPLATE, timer, route], "t.engine on\nr.route on");
+}
+
+#[test]
 fn a_cycle_over_three_kinds_of_edges_names_them_all() {
     let files = [
         ("a.env.toml", "[unit]\nrequires = [\"b.env\"]\n"),

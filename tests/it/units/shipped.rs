@@ -44,6 +44,9 @@ fn all_of_them_compile_without_a_word() {
     scheduler.runtime on
     sync.runtime on
     worker.runtime on
+    default.target on
+    offline.target on
+    safe.target on
     "#);
 }
 

@@ -123,8 +123,9 @@ mod tests {
     use super::*;
     use crate::catalog::CATALOG;
     use crate::diag::{Severity, short};
-    use crate::unit::load::{Loaded, Role, UnitFile};
+    use crate::unit::load::{Role, UnitFile, load};
     use crate::unit::plan::UnitName;
+    use crate::unit::search::SearchPath;
     use crate::unit::{CompileEnv, compile};
 
     /// Compiles a new unit of each sort and expects no error.
@@ -140,9 +141,9 @@ mod tests {
             role: Role::Main(name.clone()),
             text: text.into(),
         };
-        let engine = UnitName { name: "template".to_owned(), kind: Kind::Engine };
-        let other = file(&engine, "[engine]\nengine = \"template\"\n[template]\ntext = \"Hi\"\n");
-        let loaded = Loaded { files: vec![file(&name, &text), other], ..Loaded::default() };
+        let shipped = SearchPath { builtin: true, dirs: Vec::new(), files: Vec::new() };
+        let mut loaded = load(&shipped, registry.shipped);
+        loaded.files.push(file(&name, &text));
         let env = CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into() };
         let mut compiled = compile(&loaded, &registry, &env);
         compiled.findings.retain(|finding| finding.severity == Severity::Error);

@@ -69,7 +69,7 @@ fn keys(path: &Path) -> usize {
 }
 
 fn env() -> CompileEnv {
-    CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into() }
+    CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into(), ..CompileEnv::default() }
 }
 
 fn synthetic(number: usize) -> (String, String) {

@@ -13,8 +13,8 @@ use clap::{Args, ValueEnum};
 use super::context::Context;
 use super::error::CliError;
 use crate::catalog::CATALOG;
-use crate::daemon::exit;
 use crate::daemon::paths::Paths;
+use crate::daemon::{assembly, exit};
 use crate::diag::render::Style;
 use crate::diag::{Counts, Finding, SourceMap, json, render, short};
 use crate::model::environment::Environment;
@@ -221,10 +221,7 @@ pub fn validate(
 pub fn compile_env(environment: &Environment) -> CompileEnv {
     // Without a home there is no state directory either; the daemon would not start, but units can be checked.
     let state = Paths::resolve(environment, None).map(|paths| paths.state);
-    CompileEnv {
-        home: SearchEnv::read(environment).home,
-        state_dir: state.unwrap_or_else(|_| PathBuf::from("/var/lib/workagent")),
-    }
+    assembly::compile_env(environment, state.unwrap_or_else(|_| PathBuf::from("/var/lib/workagent")))
 }
 
 fn search(args: &ValidateArgs, environment: &Environment) -> SearchPath {

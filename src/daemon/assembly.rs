@@ -96,10 +96,24 @@ pub fn compile_units(search: &SearchPath, environment: &Environment, state_dir: 
     compile(&loaded, &registry, &compile_env(environment, state_dir))
 }
 
-/// What the values of units may refer to outside their files.
+/// What values of unit files may refer to, for a daemon with this environment and state directory.
 #[must_use]
 pub fn compile_env(environment: &Environment, state_dir: PathBuf) -> CompileEnv {
-    CompileEnv { home: environment.get_os("HOME").map(PathBuf::from), state_dir }
+    let dir = |name| environment.get_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = dir("HOME");
+    let own = |variable, below_home: &str| {
+        let base = dir(variable).or_else(|| home.as_ref().map(|home| home.join(below_home)))?;
+        Some(base.join("workagent"))
+    };
+    CompileEnv {
+        config_dir: own("XDG_CONFIG_HOME", ".config"),
+        cache_dir: own("XDG_CACHE_HOME", ".cache"),
+        runtime_dir: dir("XDG_RUNTIME_DIR").map(|dir| dir.join("workagent")),
+        user: ["USER", "LOGNAME"].into_iter().find_map(|name| environment.get(name)).map(str::to_owned),
+        host: rustix::system::uname().nodename().to_str().ok().map(str::to_owned),
+        home,
+        state_dir,
+    }
 }
 
 /// Engines of a killed daemon have been ended; what they worked in is nobody's any more.

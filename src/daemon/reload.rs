@@ -153,12 +153,13 @@ impl Reloader {
     }
 
     async fn look_again(&self, why: Why, dry_run: bool) -> Result<ReloadView, Fault> {
-        let begun = self.0.rooms.clock.now();
+        let Rooms { clock, service, .. } = &self.0.rooms;
+        let begun = clock.now();
         let mut inner = self.0.inner.lock().await;
-        // Who asked waits for an answer, whatever comes of it. Looks that nobody asked for are not worth telling.
-        let _told = (why != Why::Watch && !dry_run).then(|| self.0.rooms.service.reloading());
+        // The service manager waits for the end of a reload it asked for, whatever comes of it.
+        let reloading = (why != Why::Watch && !dry_run).then(|| service.reloading());
         let mut look = inner.files.look();
-        if let Some(wait) = too_young(&look.compiled, self.0.rooms.clock.now()) {
+        if let Some(wait) = too_young(&look.compiled, clock.now()) {
             tokio::time::sleep(wait).await;
             look = inner.files.look();
         }
@@ -168,6 +169,9 @@ impl Reloader {
         }
         let aim = Aim { compiled, anew: BTreeSet::new(), holds: inner.holds.clone() };
         let view = self.apply(&mut inner, aim, dry_run, begun).await?;
+        if let (Some(reloading), Some(running)) = (reloading, &inner.running) {
+            reloading.done(&status_line(running));
+        }
         drop(inner);
         let applied = matches!(view.outcome, ReloadOutcome::Applied | ReloadOutcome::AppliedWithFailures);
         // What is wrong with the files was said when it was new; not again with each look.
@@ -191,7 +195,7 @@ impl Reloader {
         dry_run: bool,
         begun: Timestamp,
     ) -> Result<ReloadView, Fault> {
-        let Rooms { store, secrets, environment, clock, service } = &self.0.rooms;
+        let Rooms { store, secrets, environment, clock, .. } = &self.0.rooms;
         let Aim { compiled, anew, holds } = aim;
         let counts = Counts::of(&compiled.findings);
         let errors = counts.errors as u64;
@@ -243,7 +247,7 @@ impl Reloader {
             }
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
-            service.status(&status_line(running));
+            self.0.rooms.service.status(&status_line(running));
         }
         inner.holds = holds;
         self.tell(inner, errors, source, pinned.as_ref().map(|pinned| pinned.generation));

@@ -29,9 +29,9 @@ pub const SPEC: EngineSpec = EngineSpec {
             "program",
             ValueType::Text,
             "An absolute path, or a name that is looked up on the PATH of the child",
-        )
+        ).specifiers()
         .required(),
-        KeySpec::new("args", ValueType::List, "Arguments. Never a secret: command lines are visible to everybody"),
+        KeySpec::new("args", ValueType::List, "Arguments. Never a secret: command lines are visible to everybody").specifiers(),
         KeySpec::new(
             "output",
             ValueType::Choice(&["text", "json"]),

@@ -33,6 +33,7 @@ pub const SPEC: EngineSpec = EngineSpec {
             ValueType::Url,
             "Where the server is, with or without /v1: http://127.0.0.1:11434",
         )
+        .specifiers()
         .required(),
         KeySpec::new("key", ValueType::Secret, "The API key; local servers need none"),
         KeySpec::new(

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use toml_edit::{Array, InlineTable, Value as Toml};
 
-use super::decode::duration;
+use super::decode::{duration, specifier};
 use super::graph::Units;
 use super::kinds::common;
 use super::layout::Layout;
@@ -136,8 +136,7 @@ pub(crate) fn toml(spec: &KeySpec, value: &Value) -> Toml {
         Value::Integer(number) => Toml::from(*number),
         Value::Duration(span) => duration::shown(*span).into(),
         Value::Size(bytes) => i64::try_from(*bytes).map_or_else(|_| bytes.to_string().into(), Toml::from),
-        // A path takes specifiers, so what is left of them must not be read as one.
-        Value::Path(path) => path.to_string_lossy().replace('%', "%%").into(),
+        Value::Path(path) => name(spec, &path.to_string_lossy()).into(),
         Value::List(items) => {
             Toml::Array(items.iter().map(|item| Toml::from(name(spec, item))).collect::<Array>())
         }
@@ -157,7 +156,9 @@ pub(crate) fn toml(spec: &KeySpec, value: &Value) -> Toml {
 }
 
 /// A text. A unit's name that ends like its kind (`a.env` of kind `env`) needs the kind behind it, or it would lose its end.
+/// Where specifiers are filled in, what looks like one must not be read as one.
 fn name(spec: &KeySpec, text: &str) -> String {
+    let text = if spec.specifiers { &specifier::escaped(text, spec.value == ValueType::Url) } else { text };
     match spec.value {
         // A path takes specifiers, so what is left of them must not be read as one.
         ValueType::Tests(Tested::Path) => text.replace('%', "%%"),

@@ -5,7 +5,7 @@ mod kept;
 mod memory;
 mod told;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,12 +19,22 @@ use crate::diag::{self, Finding, SourceId, SourceMap, Span};
 use memory::Memory;
 
 /// What values may refer to outside the files. Handed in, never looked up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompileEnv {
     /// `~` and `%h`.
     pub home: Option<PathBuf>,
     /// `%S`: the daemon's state directory.
     pub state_dir: PathBuf,
+    /// `%E`: the daemon's configuration directory.
+    pub config_dir: Option<PathBuf>,
+    /// `%C`: the daemon's cache directory.
+    pub cache_dir: Option<PathBuf>,
+    /// `%t`: the daemon's runtime directory.
+    pub runtime_dir: Option<PathBuf>,
+    /// `%u`: the name of the user.
+    pub user: Option<String>,
+    /// `%H`: the name of this machine.
+    pub host: Option<String>,
 }
 
 /// The last good version of units: canonical text (see [`Compiled::canonical`]) of what ran before.
@@ -88,12 +98,26 @@ impl Compiler {
         findings.extend(files.orphans(&docs));
 
         let mut units = Units::new();
-        for (name, main) in files.mains.iter().filter(|(name, _)| !name.is_template()) {
-            if let Some(layers) = Layers::of(name, main, &files, &docs) {
-                units.insert(name.clone(), graph::Unit::new(memory.unit(name, layers, registry, env)));
+        let templates = files.templates();
+        let mut names = files.units();
+        while let Some(name) = names.pop_first() {
+            if let Some(layers) = Layers::of(&name, &files, &docs) {
+                let unit = graph::Unit::new(memory.unit(&name, layers, registry, env));
+                let called = unit.calls().filter(|target| graph::can_be_made(target, &templates)).cloned();
+                names.extend(called.filter(|target| !units.contains_key(target) && *target != name));
+                units.insert(name, unit);
             }
         }
-        let present = Look::at(units, registry, &sources);
+        // A template without instances is looked at by itself, or its faults would be told only with the first one.
+        let made: BTreeSet<UnitName> = units.keys().filter_map(UnitName::template).collect();
+        for name in templates.iter().filter(|name| !made.contains(name)) {
+            if let Some(layers) = Layers::of(name, &files, &docs) {
+                let unit = graph::Unit::new(memory.unit(name, layers, registry, env));
+                unit.report.secrets.iter().for_each(|span| sources.hide(*span));
+                findings.extend(told::calm(&unit));
+            }
+        }
+        let present = Look::at(units, templates, registry, &sources);
         for unit in present.units.values() {
             findings.extend(told::calm(unit));
         }
@@ -104,12 +128,14 @@ impl Compiler {
         for unit in present.units.values().chain(look.units.values()) {
             unit.report.secrets.iter().for_each(|span| sources.hide(*span));
         }
-        let paths = files.mains.iter().map(|(name, file)| (name.clone(), file.path.clone())).collect();
+        let path = |name: &UnitName| Some((name.clone(), files.main(name)?.path.clone()));
+        let paths = present.units.keys().filter_map(path).collect();
+        let origins =
+            present.units.iter().map(|(name, unit)| (name.clone(), unit.origins(registry))).collect();
         let built = build::plan(look, registry, &sources, (paths, kept));
         memory.end(&sources);
         let cut = diag::settle(&mut findings, &sources);
         let build::Built { plan, canonical, references, daemon_off } = built;
-        let origins = BTreeMap::new();
         Compiled { plan, findings, cut, sources, canonical, origins, references, daemon_off }
     }
 }
@@ -147,17 +173,18 @@ pub fn compile(loaded: &Loaded, registry: &Registry, env: &CompileEnv) -> Compil
 /// All units looked at together.
 struct Look {
     units: Units,
+    templates: BTreeSet<UnitName>,
     off: BTreeMap<UnitName, Off>,
 }
 
 impl Look {
-    fn at(mut units: Units, registry: &Registry, sources: &SourceMap) -> Self {
+    fn at(mut units: Units, templates: BTreeSet<UnitName>, registry: &Registry, sources: &SourceMap) -> Self {
         graph::tie_secrets(&mut units);
-        graph::check(&mut units);
+        graph::check(&mut units, &templates);
         let cycles = graph::cycle::check(&mut units);
         routes::check(&mut units, registry);
         let off = graph::off::find(&units, &cycles, sources);
-        Self { units, off }
+        Self { units, templates, off }
     }
 }
 

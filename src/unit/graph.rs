@@ -3,13 +3,14 @@
 pub(crate) mod cycle;
 pub(crate) mod off;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Deref;
 use std::sync::Arc;
 
 use super::check::reference_to_disabled::{OffTarget, Outcome};
-use super::check::{conflicting_units, dangling_reference, reference_to_disabled};
+use super::check::{conflicting_units, dangling_reference, names_differ_in_case, reference_to_disabled};
 use super::decode::Reference;
+use super::load::is_name;
 use super::plan::{EdgeKind, Kind, OffState, UnitName};
 use super::typed::Typed;
 use crate::diag::{Finding, Severity, Span};
@@ -44,6 +45,14 @@ impl Unit {
         self.typed.report.findings.iter().chain(&self.found)
     }
 
+    /// Units that it names so that they take part with it; none where it does not take part itself.
+    pub fn calls(&self) -> impl Iterator<Item = &UnitName> {
+        let on = switched_off(self).is_none();
+        let calls = |edge| matches!(edge, EdgeKind::Wants | EdgeKind::Requires | EdgeKind::Uses);
+        let named = self.references.iter().filter(move |reference| on && calls(reference.edge));
+        named.map(|reference| &reference.target)
+    }
+
     /// The first error, if there is one.
     pub fn first_error(&self) -> Option<&Finding> {
         self.findings().find(|finding| finding.severity == Severity::Error)
@@ -56,6 +65,11 @@ impl Deref for Unit {
     fn deref(&self) -> &Typed {
         &self.typed
     }
+}
+
+/// An instance that exists as soon as a unit names it: its template is there.
+pub(crate) fn can_be_made(name: &UnitName, templates: &BTreeSet<UnitName>) -> bool {
+    is_name(&name.name) && name.template().is_some_and(|template| templates.contains(&template))
 }
 
 /// Ties units to the units of the secrets that they read, where there are such. A secret does not need its unit, which only
@@ -78,17 +92,18 @@ pub(crate) fn tie_secrets(units: &mut Units) {
 }
 
 /// Looks at every name that a unit gives, and writes the findings into the unit that gives it.
-pub(crate) fn check(units: &mut Units) {
+pub(crate) fn check(units: &mut Units, templates: &BTreeSet<UnitName>) {
     let mut found: Vec<(UnitName, Finding)> = Vec::new();
     for unit in units.values().filter(|unit| !unit.masked) {
         for reference in &unit.references {
-            if let Some(finding) = look(units, unit, reference) {
+            if let Some(finding) = look(units, templates, unit, reference) {
                 found.push((unit.name.clone(), finding));
             }
         }
     }
     found.extend(same_runtimes(units));
     found.extend(same_names(units));
+    found.extend(same_but_for_case(units));
     for (name, finding) in found {
         if let Some(unit) = units.get_mut(&name) {
             unit.found.push(finding);
@@ -107,10 +122,27 @@ pub(crate) fn switched_off(unit: &Typed) -> Option<OffState> {
     }
 }
 
-fn look(units: &Units, unit: &Typed, reference: &Reference) -> Option<Finding> {
+fn look(
+    units: &Units,
+    templates: &BTreeSet<UnitName>,
+    unit: &Typed,
+    reference: &Reference,
+) -> Option<Finding> {
     let Reference { edge, target, span, path, full } = reference;
     let Some(other) = units.get(target) else {
-        let known = units.keys().filter(|name| *full || name.kind == target.kind);
+        if templates.contains(target) {
+            return Some(dangling_reference::template(path, *span, target));
+        }
+        // Nobody who takes part calls for it, so it is not there; but it is no slip.
+        if can_be_made(target, templates) {
+            return None;
+        }
+        let instance = target.instance().unwrap_or_default();
+        let makes = templates.iter().filter(|_| !instance.is_empty());
+        let made: Vec<UnitName> = makes
+            .map(|template| UnitName { name: format!("{}{instance}", template.name), kind: template.kind })
+            .collect();
+        let known = units.keys().chain(&made).filter(|name| *full || name.kind == target.kind);
         return Some(dangling_reference::finding(path, *span, target, *full, known));
     };
     let off = switched_off(other);
@@ -151,6 +183,25 @@ fn same_names(units: &Units) -> Vec<(UnitName, Finding)> {
     };
     let on = units.values().filter(|unit| unit.name.kind == Kind::Timer && switched_off(unit).is_none());
     on.filter_map(clash).collect()
+}
+
+/// Units whose names a disk that does not tell capital letters apart would not tell apart.
+fn same_but_for_case(units: &Units) -> Vec<(UnitName, Finding)> {
+    let mut first: HashMap<(String, Kind), &Unit> = HashMap::new();
+    let mut found = Vec::new();
+    for unit in units.values() {
+        let folded = (unit.name.name.to_lowercase(), unit.name.kind);
+        if let Some(other) = first.get(&folded) {
+            let (here, there) = (Span::file(unit.source), Span::file(other.source));
+            found.push((
+                unit.name.clone(),
+                names_differ_in_case::finding(&unit.name, here, &other.name, there),
+            ));
+        } else {
+            first.insert(folded, unit);
+        }
+    }
+    found
 }
 
 fn same_runtimes(units: &Units) -> Vec<(UnitName, Finding)> {

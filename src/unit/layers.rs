@@ -1,6 +1,6 @@
 //! The layers of a unit: which files count, and what they make together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,10 +54,32 @@ impl<'a> Effective<'a> {
         mine.map(|(_, file)| *file).collect::<Vec<_>>().into_iter()
     }
 
-    /// Drop-ins of units that are not there.
+    /// The main file of a unit: its own, else its template's.
+    pub fn main(&self, name: &UnitName) -> Option<&'a UnitFile> {
+        self.mains.get(name).or_else(|| self.mains.get(&name.template()?)).copied()
+    }
+
+    /// The units that files alone make: those with a main file, and instances with a drop-in and a template.
+    pub fn units(&self) -> BTreeSet<UnitName> {
+        let mains = self.mains.keys().filter(|name| !name.is_template());
+        let instances = self.drop_ins.keys().filter_map(|(target, _)| match target {
+            Target::Unit(name) if name.instance().is_some() && self.main(name).is_some() => Some(name),
+            _ => None,
+        });
+        mains.chain(instances).cloned().collect()
+    }
+
+    /// Templates.
+    pub fn templates(&self) -> BTreeSet<UnitName> {
+        self.mains.keys().filter(|name| name.is_template()).cloned().collect()
+    }
+
+    /// Drop-ins of units and templates that are not there.
     pub fn orphans(&self, docs: &Docs<'_>) -> Vec<Finding> {
+        let has_instances =
+            |template: &UnitName| self.mains.keys().any(|name| name.template().as_ref() == Some(template));
         let orphan = |(target, _): &(&Target, &str), file: &&UnitFile| match target {
-            Target::Unit(name) if !self.mains.contains_key(name) => {
+            Target::Unit(name) if self.main(name).is_none() && !has_instances(name) => {
                 let source = docs.get(file.path.as_path())?.source;
                 Some(orphan_drop_in::finding(Span::file(source), name, self.mains.keys()))
             }
@@ -126,11 +148,13 @@ pub(crate) struct Merged {
 }
 
 impl Layers {
-    /// The main file of a unit, the drop-ins of its kind, then its own.
-    pub fn of(name: &UnitName, main: &UnitFile, files: &Effective<'_>, docs: &Docs<'_>) -> Option<Self> {
+    /// The main file of a unit, the drop-ins of its kind, those of its template, then its own.
+    pub fn of(name: &UnitName, files: &Effective<'_>, docs: &Docs<'_>) -> Option<Self> {
+        let main = files.main(name)?;
         let doc = docs.get(main.path.as_path())?;
         let mut layers = Self { main: Arc::clone(doc), drop_ins: Vec::new(), shipped: main.level == 0 };
-        for target in [Target::Kind(name.kind), Target::Unit(name.clone())] {
+        let widths = [Some(Target::Kind(name.kind)), name.template().map(Target::Unit)];
+        for target in widths.into_iter().flatten().chain([Target::Unit(name.clone())]) {
             let found = files.layers(&target).filter_map(|layer| docs.get(layer.path.as_path()));
             layers.drop_ins.extend(found.cloned());
         }
@@ -155,10 +179,10 @@ impl Layers {
         std::iter::once(&self.main).chain(&self.drop_ins)
     }
 
-    /// Lays the drop-ins over the main file.
+    /// Lays the drop-ins over the main file, and that over nothing: it may change lists and unset keys too.
     pub fn merged(&self) -> Merged {
-        let mut merged = Merged { root: self.main.root.clone(), findings: Vec::new() };
-        for layer in &self.drop_ins {
+        let mut merged = Merged { root: Table::default(), findings: Vec::new() };
+        for layer in self.all() {
             merge::lay_over(&mut merged.root, layer.root.clone(), &mut merged.findings);
         }
         merged
@@ -167,7 +191,7 @@ impl Layers {
 
 /// What a link to null says.
 fn masked(link: Span) -> Table {
-    let entry = |data| Entry { key: link, node: Node { span: link, data } };
+    let entry = |data| Entry::new(link, Node { span: link, data });
     let install = Table([("masked".to_owned(), entry(Data::Bool(true)))].into());
     Table([("install".to_owned(), entry(Data::Table(install)))].into())
 }

@@ -21,6 +21,7 @@ use crate::model::time::Timestamp;
 use file::Reader;
 pub use given::is_unit_name;
 use name::Sort;
+pub(super) use name::is_name;
 
 /// Stands for a directory in the places of the unit files in the binary.
 pub const BUILT_IN: &str = "<built-in>";

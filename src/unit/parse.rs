@@ -43,7 +43,7 @@ fn table(source: SourceId, table: DeTable<'_>) -> Table {
         let at = Span::new(source, &key.span());
         let span = Span::new(source, &value.span());
         let node = Node { span, data: data(source, value.into_inner()) };
-        (key.into_inner().into_owned(), Entry { key: at, node })
+        (key.into_inner().into_owned(), Entry::new(at, node))
     });
     Table(entries.collect())
 }

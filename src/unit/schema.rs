@@ -58,6 +58,14 @@ pub enum ValueType {
     Windows,
 }
 
+impl ValueType {
+    /// Its values are lists, which layers can add to and take from.
+    #[must_use]
+    pub const fn is_list(&self) -> bool {
+        matches!(self, Self::List | Self::Units(_) | Self::Choices(_) | Self::Calendars | Self::Windows)
+    }
+}
+
 /// What a condition asks about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tested {
@@ -80,6 +88,8 @@ pub struct KeySpec {
     pub value: ValueType,
     /// A unit without it is refused (if enabled).
     pub required: bool,
+    /// Takes the specifiers of [`super::SPECIFIERS`]: its values are texts in which `%i` and the like are filled in.
+    pub specifiers: bool,
     /// As it would be written in TOML, `"\"60s\""`; `None`: absent stays absent.
     pub default: Option<&'static str>,
     /// A change takes effect without a restart of the daemon.
@@ -89,10 +99,21 @@ pub struct KeySpec {
 }
 
 impl KeySpec {
-    /// An optional key without a default.
+    /// An optional key without a default. Paths, hosts, secrets and names of units take specifiers.
     #[must_use]
     pub const fn new(name: &'static str, value: ValueType, doc: &'static str) -> Self {
-        Self { name, value, required: false, default: None, live: true, doc }
+        let specifiers = matches!(
+            value,
+            ValueType::Path | ValueType::Host | ValueType::Secret | ValueType::Units(_) | ValueType::Unit(_)
+        );
+        Self { name, value, required: false, specifiers, default: None, live: true, doc }
+    }
+
+    /// The same key, with specifiers filled in.
+    #[must_use]
+    pub const fn specifiers(mut self) -> Self {
+        self.specifiers = true;
+        self
     }
 
     /// The same key, required.

@@ -144,7 +144,8 @@ mod tests {
         let shipped = SearchPath { builtin: true, dirs: Vec::new(), files: Vec::new() };
         let mut loaded = load(&shipped, registry.shipped);
         loaded.files.push(file(&name, &text));
-        let env = CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into() };
+        let env =
+            CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into(), ..CompileEnv::default() };
         let mut compiled = compile(&loaded, &registry, &env);
         compiled.findings.retain(|finding| finding.severity == Severity::Error);
         let told = short::lines(&compiled.findings, &compiled.sources);

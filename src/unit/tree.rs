@@ -30,6 +30,8 @@ pub(crate) enum Data {
     List(Vec<Node>),
     /// A table, inline or with a header.
     Table(Table),
+    /// Taken back to the default by `unset` of a layer.
+    Unset,
 }
 
 /// The keys of a table.
@@ -43,6 +45,8 @@ pub(crate) struct Entry {
     pub key: Span,
     /// Its value.
     pub node: Node,
+    /// What lower layers say of the key, the nearest first.
+    pub below: Vec<Node>,
 }
 
 impl Table {
@@ -60,6 +64,31 @@ impl Table {
     }
 }
 
+impl Entry {
+    /// A key of one layer alone.
+    pub fn new(key: Span, node: Node) -> Self {
+        Self { key, node, below: Vec::new() }
+    }
+
+    /// Lays a higher layer's entry for the same key over this one.
+    pub fn cover(&mut self, mut upper: Self) {
+        std::mem::swap(self, &mut upper);
+        let lower = upper;
+        self.below.push(lower.node);
+        self.below.extend(lower.below);
+    }
+
+    /// The highest layer that speaks of it takes it back to its default.
+    pub fn is_unset(&self) -> bool {
+        matches!(self.node.data, Data::Unset)
+    }
+
+    /// What all layers say, the one that counts first.
+    pub fn layers(&self) -> impl Iterator<Item = &Node> {
+        std::iter::once(&self.node).chain(&self.below)
+    }
+}
+
 impl Data {
     /// For people: "a text", "a table".
     pub fn what(&self) -> &'static str {
@@ -71,6 +100,7 @@ impl Data {
             Self::Datetime => "a date",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",
+            Self::Unset => "nothing",
         }
     }
 }

@@ -1,6 +1,8 @@
 //! One merged unit → typed values, by the table of its kind. Everything that can be said of a unit without looking at
 //! the others is said here.
 
+mod layered;
+
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,11 +14,12 @@ use super::check::{
     bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key, unknown_platform,
     unknown_runtime, unknown_table, wrong_type,
 };
-use super::compile::CompileEnv;
+use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};
 use super::defaults::Defaults;
 use super::kinds::{self, connector, daemon, engine, runtime, schedule, timer};
 use super::layout::Layout;
+use super::origins;
 use super::plan::{Kind, UnitName};
 use super::registry::Registry;
 use super::report::Report;
@@ -49,6 +52,8 @@ pub(crate) struct Typed {
     pub enabled: bool,
     tables: BTreeMap<&'static str, Settings>,
     spans: BTreeMap<&'static str, BTreeMap<&'static str, KeySpans>>,
+    unset: BTreeMap<(&'static str, &'static str), KeySpans>,
+    free: BTreeMap<String, KeySpans>,
     headers: BTreeMap<&'static str, Span>,
     made: Made,
 }
@@ -56,6 +61,7 @@ pub(crate) struct Typed {
 /// What was made of a unit, kept with it.
 #[derive(Debug, Default)]
 struct Made {
+    origins: OnceLock<Arc<[KeyOrigin]>>,
     canonical: OnceLock<Canonical>,
     part: Mutex<Option<Part>>,
 }
@@ -81,6 +87,8 @@ pub(crate) struct KeySpans {
     pub value: Span,
     /// The elements, if it is a list.
     pub items: Vec<Span>,
+    /// What lower layers say, the nearest first.
+    pub shadows: Vec<Span>,
 }
 
 /// What typing needs besides the unit.
@@ -115,11 +123,16 @@ impl Typed {
             enabled: flag(root, "enabled").unwrap_or(broken || kinds::spec(name.kind).enabled),
             tables: BTreeMap::new(),
             spans: BTreeMap::new(),
+            unset: BTreeMap::new(),
+            free: BTreeMap::new(),
             headers: BTreeMap::new(),
             made: Made::default(),
             name,
         };
+        // Instances complete a template, so nothing is missing in it by itself.
+        let broken = broken || typed.name.is_template();
         typed.note_spans(root);
+        typed.contradiction(&around.dirs);
         if typed.masked {
             return typed;
         }
@@ -177,6 +190,16 @@ impl Typed {
         self.spans.get(table)?.get(key)
     }
 
+    /// Where a key of the table that takes any name stands.
+    pub fn free_spans(&self, key: &str) -> Option<&KeySpans> {
+        self.free.get(key)
+    }
+
+    /// Where a key was taken back to its default, and what lower layers say of it.
+    pub fn unset(&self, table: &'static str, key: &'static str) -> Option<&KeySpans> {
+        self.unset.get(&(table, key))
+    }
+
     /// The header of a table, if it stands in the file.
     pub fn header(&self, table: &str) -> Option<Span> {
         self.headers.get(table).copied()
@@ -190,6 +213,11 @@ impl Typed {
     /// The unit's canonical form; only for a unit without errors.
     pub fn canonical(&self, registry: &Registry) -> &Canonical {
         self.made.canonical.get_or_init(|| canon::write(self, registry))
+    }
+
+    /// Where each of its keys comes from.
+    pub fn origins(&self, registry: &Registry) -> Arc<[KeyOrigin]> {
+        Arc::clone(self.made.origins.get_or_init(|| origins::of(self, registry)))
     }
 
     /// What the plan has of the unit: made once, and again when `still` says that it is not right any more.
@@ -211,8 +239,9 @@ impl Typed {
     fn note_spans(&mut self, root: &Table) {
         // `[install]` is read before anything else is known, so its places are noted before too.
         for key in ["enabled", "masked"] {
-            if let Some(entry) = root.table("install").and_then(|table| table.get(key)) {
-                self.spans.entry("install").or_default().insert(key, KeySpans::of(entry));
+            let entry = root.table("install").and_then(|table| table.get(key));
+            if let Some(entry) = entry.filter(|entry| !entry.is_unset()) {
+                self.spans.entry("install").or_default().insert(key, KeySpans::of(entry, &entry.node));
             }
         }
     }
@@ -285,7 +314,14 @@ impl Typed {
                 self.report.hide(entry.node.span);
             }
         }
-        self.report.push(unknown_key::finding(table, key, entry.key, &guess, layout));
+        let mut finding = unknown_key::finding(table, key, entry.key, &guess, layout);
+        if let Some(patch) = finding.suggestion.as_mut().and_then(|suggestion| suggestion.patch.as_mut())
+            && entry.is_unset()
+        {
+            // It stands in the list `unset`, with its table and in quotes.
+            patch.replacement = format!("\"{table}.{}\"", patch.replacement);
+        }
+        self.report.push(finding);
     }
 
     fn table(
@@ -305,6 +341,13 @@ impl Typed {
         if spec.free {
             if let Some(entry) = entry.filter(|_| keys.is_some()) {
                 let whole = KeySpec::new(spec.name, ValueType::EnvMap, spec.doc);
+                for (name, entry) in keys.iter().flat_map(|table| &table.0) {
+                    let path = format!("{}.{name}", spec.name);
+                    self.report.findings.extend(super::shadows::idle_unset(&path, entry));
+                    if !entry.is_unset() {
+                        self.free.insert(name.clone(), KeySpans::of(entry, &entry.node));
+                    }
+                }
                 self.key(spec.name, &whole, &entry.node, around);
             }
             return;
@@ -315,12 +358,17 @@ impl Typed {
             }
         }
         for key in spec.keys {
-            match keys.and_then(|table| table.get(key.name)) {
-                Some(entry) => {
-                    let spans = KeySpans::of(entry);
-                    self.spans.entry(spec.name).or_default().insert(key.name, spans);
-                    self.key(spec.name, key, &entry.node, around);
-                }
+            let entry = keys.and_then(|table| table.get(key.name));
+            if let Some(entry) = entry.filter(|entry| entry.is_unset()) {
+                self.unset.insert((spec.name, key.name), KeySpans::of(entry, &entry.node));
+            }
+            if let Some(entry) = entry
+                && !self.shadows(spec.name, key, entry, around)
+            {
+                continue;
+            }
+            match entry.filter(|entry| !entry.is_unset()) {
+                Some(entry) => self.entry(spec.name, key, entry, around),
                 None if key.required && !broken && !excused.contains(&(spec.name, key.name)) => {
                     let (span, why) = self.who_needs(spec, layout);
                     self.report.push(missing_key::finding(spec.name, key, span, &why));
@@ -388,7 +436,7 @@ impl Typed {
 
     /// The platform's or engine's look at its own table, once all of its keys are right.
     fn own_check(&mut self, layout: &Layout, registry: &Registry) {
-        let Some(own) = layout.own() else { return };
+        let Some(own) = layout.own().filter(|_| !self.name.is_template()) else { return };
         let check = match layout.kind {
             Kind::Connector => registry.platform(own.name).map(|view| view.check),
             Kind::Engine => registry.engine(own.name).map(|view| view.check),
@@ -405,12 +453,14 @@ impl Typed {
 }
 
 impl KeySpans {
-    fn of(entry: &Entry) -> Self {
-        let items = match &entry.node.data {
+    /// `node`: the value that all layers make together.
+    fn of(entry: &Entry, node: &Node) -> Self {
+        let items = match &node.data {
             Data::List(items) => items.iter().map(|item| item.span).collect(),
             _ => Vec::new(),
         };
-        Self { value: entry.node.span, items }
+        let set = entry.below.iter().filter(|node| !matches!(node.data, Data::Unset));
+        Self { value: entry.node.span, items, shadows: set.map(|node| node.span).collect() }
     }
 }
 

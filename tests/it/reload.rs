@@ -282,3 +282,35 @@ impl ParseUnit for str {
         workagent::daemon::plans::unit_name(self).unwrap()
     }
 }
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bad_edit_keeps_the_last_good_version_over_a_restart_until_mended() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    daemon.passes("a.connector", 1).await;
+    let good = std::fs::read_to_string(folder.path().join("units/a.connector.toml")).unwrap();
+    folder.write("a.connector.toml", &good.replace("every", "evry"));
+    insta::assert_snapshot!(daemon.reload().await, @r"
+    invalid, generation 1
+    a.connector kept: unknown key `schedule.evry`
+    ");
+    assert!(daemon.present.get().findings_since.is_some());
+    daemon.stop().await;
+
+    let again = Daemon::start(folder.path()).await;
+    again.passes("a.connector", 1).await;
+    assert_eq!((again.present.get().findings, again.present.get().plan.kept.len()), (1, 1));
+    // The rest can be changed meanwhile.
+    folder.connector("b", "3h");
+    insta::assert_snapshot!(again.reload().await, @r"
+    applied with failures, generation 2
+    a.connector kept: unknown key `schedule.evry`
+    b.connector changed: schedule.every
+    ");
+    folder.write("a.connector.toml", &good.replace("1h", "2h"));
+    insta::assert_snapshot!(again.reload().await, @r"
+    applied, generation 3
+    a.connector changed: schedule.every
+    ");
+    assert_eq!((again.present.get().findings, again.present.get().findings_since), (0, None));
+    again.stop().await;
+}

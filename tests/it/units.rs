@@ -4,12 +4,15 @@ mod again;
 mod canonical;
 mod cases;
 mod cli;
+mod instances;
 mod kinds;
 mod last_good;
 mod layers;
 mod loading;
 mod meaning;
 mod mend;
+mod operations;
+mod origins;
 mod rules;
 mod secrets;
 mod shipped;
@@ -29,11 +32,11 @@ use workagent::unit::{CompileEnv, Compiled, Loaded, compile, load};
 
 /// Small stand-ins for the platforms and engines, so that these tests say what the compiler does and nothing else.
 fn registry() -> Registry {
-    const FEED: &[KeySpec] = &[KeySpec::new("url", ValueType::Url, "The feed").required()];
+    const FEED: &[KeySpec] = &[KeySpec::new("url", ValueType::Url, "The feed").specifiers().required()];
     const IMAP: &[KeySpec] = &[
         KeySpec::new("host", ValueType::Host, "The server").required(),
         KeySpec::new("port", ValueType::Integer { min: 1, max: 65_535 }, "Its port").default("993"),
-        KeySpec::new("user", ValueType::Text, "The login name").required(),
+        KeySpec::new("user", ValueType::Text, "The login name").specifiers().required(),
         KeySpec::new("password", ValueType::Secret, "The password").required(),
     ];
     const COMMAND: &[KeySpec] = &[KeySpec::new("program", ValueType::Path, "The program").required()];
@@ -76,7 +79,7 @@ fn registry() -> Registry {
 }
 
 fn env() -> CompileEnv {
-    CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into() }
+    CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into(), ..CompileEnv::default() }
 }
 
 fn fixtures(name: &str) -> PathBuf {

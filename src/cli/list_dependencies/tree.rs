@@ -149,7 +149,7 @@ mod tests {
             text: (*text).into(),
         });
         let loaded = Loaded { files: files.collect(), ..Loaded::default() };
-        let env = CompileEnv { home: None, state_dir: "/s".into() };
+        let env = CompileEnv { home: None, state_dir: "/s".into(), ..CompileEnv::default() };
         let compiled = compile(&loaded, &CATALOG.registry(), &env);
         let mut out = String::new();
         let forest = Forest::new(&compiled, reverse, all);

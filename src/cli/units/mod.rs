@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use super::context::Context;
 use super::error::CliError;
 use crate::catalog::CATALOG;
-use crate::daemon::exit;
+use crate::daemon::{assembly, exit};
 use crate::diag::mask::Masked;
 use crate::diag::{Finding, Severity, SourceMap, Span};
-use crate::model::environment::Environment;
 use crate::unit::files::{self, UnitFiles};
 use crate::unit::load::{Loaded, Role, Target, UnitFile};
 use crate::unit::plan::{Kind, Off, OffState, Plan, Standing, UnitName};
@@ -143,11 +142,7 @@ impl Own {
 fn compile_env(context: &Context<'_>) -> CompileEnv {
     // Without a home there is no state directory either; the daemon would not start, but units can be looked at.
     let state_dir = context.paths().map_or_else(|_| PathBuf::from("/var/lib/workagent"), |paths| paths.state);
-    CompileEnv { home: home(&context.environment), state_dir }
-}
-
-fn home(environment: &Environment) -> Option<PathBuf> {
-    SearchEnv::read(environment).home
+    assembly::compile_env(&context.environment, state_dir)
 }
 
 /// A text of a file with whatever looks secret masked.

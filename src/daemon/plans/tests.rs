@@ -201,7 +201,7 @@ fn compiled(dir: &Path, files: &[(&str, &str)]) -> Compiled {
     }
     let search = SearchPath { builtin: true, dirs: vec![dir.to_owned()], files: Vec::new() };
     let registry = CATALOG.registry();
-    let env = CompileEnv { home: None, state_dir: "/state".into() };
+    let env = CompileEnv { home: None, state_dir: "/state".into(), ..CompileEnv::default() };
     compile(&load(&search, registry.shipped), &registry, &env)
 }
 

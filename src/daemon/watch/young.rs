@@ -57,7 +57,7 @@ mod tests {
         fs::File::options().append(true).open(&path).unwrap().set_modified(written).unwrap();
         let search = SearchPath { builtin: true, dirs: vec![dir.path().to_owned()], files: Vec::new() };
         let registry = CATALOG.registry();
-        let env = CompileEnv { home: None, state_dir: "/state".into() };
+        let env = CompileEnv { home: None, state_dir: "/state".into(), ..CompileEnv::default() };
         let compiled = compile(&load(&search, registry.shipped), &registry, &env);
         let now = Timestamp(1_796_025_600_000 + age_ms);
         assert_eq!(too_young(&compiled, now), expected_ms.map(Duration::from_millis), "{text:?} {age_ms}");

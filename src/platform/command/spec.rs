@@ -13,19 +13,19 @@ pub const SPEC: PlatformSpec = PlatformSpec {
             "program",
             ValueType::Text,
             "An absolute path, or a name that is looked up on the PATH of the child",
-        )
+        ).specifiers()
         .required(),
         KeySpec::new(
             "args",
             ValueType::List,
             "Arguments. Never a secret: command lines are visible to everybody",
-        ),
+        ).specifiers(),
         KeySpec::new(
             "account",
             ValueType::Text,
             "Whom the program reads and writes as. It names the cursor, and only texts by this author can be known as \
              our own by their mark; without it the mark alone counts",
-        ),
+        ).specifiers(),
         KeySpec::new(
             "send",
             ValueType::Bool,

@@ -12,7 +12,7 @@ pub const SPEC: PlatformSpec = PlatformSpec {
     name: "feed",
     summary: "RSS, Atom and JSON Feed over HTTP(S) or from a file; read only",
     keys: &[
-        KeySpec::new("url", ValueType::Url, "The feed: http, https or file").required(),
+        KeySpec::new("url", ValueType::Url, "The feed: http, https or file").specifiers().required(),
         KeySpec::new(
             "max_items_new",
             ValueType::Integer { min: 1, max: 1000 },
@@ -20,7 +20,7 @@ pub const SPEC: PlatformSpec = PlatformSpec {
         )
         .default("50"),
         KeySpec::new("token", ValueType::Secret, "Sent as `Authorization: Bearer`"),
-        KeySpec::new("user", ValueType::Text, "User name for `Authorization: Basic`, with `password`"),
+        KeySpec::new("user", ValueType::Text, "User name for `Authorization: Basic`, with `password`").specifiers(),
         KeySpec::new("password", ValueType::Secret, "Password for `Authorization: Basic`"),
         KeySpec::new("key", ValueType::Secret, "A key that goes into the query of the URL as `key_param`"),
         KeySpec::new("key_param", ValueType::Text, "The name of the key in the query").default("\"key\""),

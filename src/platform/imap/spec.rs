@@ -27,16 +27,16 @@ pub const KEYS: &[KeySpec] = &[
         ValueType::Path,
         "A PEM file with certificates to trust besides the system's, for IMAP and SMTP",
     ),
-    KeySpec::new("user", ValueType::Text, "The login name, often the address").required(),
+    KeySpec::new("user", ValueType::Text, "The login name, often the address").specifiers().required(),
     KeySpec::new("password", ValueType::Secret, "The password, often one made for this program"),
     KeySpec::new("token", ValueType::Secret, "An OAuth access token instead of a password (XOAUTH2)"),
-    KeySpec::new("mailbox", ValueType::Text, "The mailbox to read").default("\"INBOX\""),
+    KeySpec::new("mailbox", ValueType::Text, "The mailbox to read").specifiers().default("\"INBOX\""),
     KeySpec::new(
         "address",
         ValueType::List,
         "Your own addresses: mail from them is not answered, replies leave from the first. By default `user`, where \
          that is an address",
-    ),
+    ).specifiers(),
     KeySpec::new("from", ValueType::Text, "The shown sender of replies, `\"Kim Lee <kim@example.org>\"`"),
     KeySpec::new("idle", ValueType::Bool, "Let the server tell of new mail at once, where it can").default("true"),
     KeySpec::new(
@@ -48,7 +48,7 @@ pub const KEYS: &[KeySpec] = &[
     KeySpec::new("smtp_host", ValueType::Host, "The submission server for replies; without it nothing can be sent"),
     KeySpec::new("smtp_port", PORT, "Its port; by default 465, 587 with `starttls`, 25 with `none`"),
     KeySpec::new("smtp_security", SECURITY, "As `security`; by default `starttls` on port 587, else `tls`"),
-    KeySpec::new("smtp_user", ValueType::Text, "The login name for submission; by default `user`"),
+    KeySpec::new("smtp_user", ValueType::Text, "The login name for submission; by default `user`").specifiers(),
     KeySpec::new("smtp_password", ValueType::Secret, "The password for submission; by default that of IMAP"),
     KeySpec::new(
         "sent",

@@ -22,6 +22,7 @@ pub const KEYS: &[KeySpec] = &[
         ValueType::List,
         "Your own addresses: mail from them is not answered, replies leave from the first",
     )
+    .specifiers()
     .required(),
     KeySpec::new("from", ValueType::Text, "The shown sender of replies, `\"Kim Lee <kim@example.org>\"`"),
     KeySpec::new(

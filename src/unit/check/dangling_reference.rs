@@ -42,3 +42,11 @@ pub(crate) fn finding<'a>(
             .help(format!("write a file `{}.{kind}.toml`, or take the name out", words::shown(&target.name))),
     }
 }
+
+/// The finding for the name of a template, which is no unit.
+pub(crate) fn template(path: &str, span: Span, target: &UnitName) -> Finding {
+    let name = &target.name;
+    Finding::new(&CHECK, span, format!("`{target}` is a template, and only its instances run"))
+        .label(format!("named by `{path}`"))
+        .help(format!("name an instance of it: `{name}NAME`"))
+}

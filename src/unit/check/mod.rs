@@ -2,8 +2,10 @@
 //! below lists them all; `explain` and the manual are printed from it.
 
 pub(crate) mod bad_name;
+pub(crate) mod bad_specifier;
 pub(crate) mod bad_value;
 pub(crate) mod conflicting_units;
+pub(crate) mod contradictory_enablement;
 pub(crate) mod dangling_reference;
 pub(crate) mod dependency_cycle;
 pub(crate) mod disabled_incomplete;
@@ -12,6 +14,7 @@ pub(crate) mod ignored_file;
 pub(crate) mod interval_under_limit;
 pub(crate) mod literal_secret;
 pub(crate) mod missing_key;
+pub(crate) mod names_differ_in_case;
 pub(crate) mod never_matching_route;
 pub(crate) mod never_runs;
 pub(crate) mod not_enabled;
@@ -32,6 +35,7 @@ pub(crate) mod unknown_platform;
 pub(crate) mod unknown_runtime;
 pub(crate) mod unknown_table;
 pub(crate) mod unreadable;
+pub(crate) mod without_effect;
 pub(crate) mod writable_by_others;
 pub(crate) mod wrong_type;
 
@@ -40,8 +44,10 @@ use crate::diag::Check;
 /// All rules, by code.
 pub static CHECKS: &[&Check] = &[
     &bad_name::CHECK,
+    &bad_specifier::CHECK,
     &bad_value::CHECK,
     &conflicting_units::CHECK,
+    &contradictory_enablement::CHECK,
     &dangling_reference::CHECK,
     &dependency_cycle::CHECK,
     &disabled_incomplete::CHECK,
@@ -50,6 +56,7 @@ pub static CHECKS: &[&Check] = &[
     &interval_under_limit::CHECK,
     &literal_secret::CHECK,
     &missing_key::CHECK,
+    &names_differ_in_case::CHECK,
     &never_matching_route::CHECK,
     &never_runs::CHECK,
     &not_enabled::CHECK,
@@ -70,6 +77,7 @@ pub static CHECKS: &[&Check] = &[
     &unknown_runtime::CHECK,
     &unknown_table::CHECK,
     &unreadable::CHECK,
+    &without_effect::CHECK,
     &writable_by_others::CHECK,
     &wrong_type::CHECK,
 ];

@@ -21,7 +21,13 @@ pub(crate) fn finding<'a>(
 ) -> Finding {
     let names: Vec<String> = known.map(ToString::to_string).collect();
     let named = target.to_string();
-    let finding = Finding::new(&CHECK, span, format!("there is no unit `{named}` to override"));
+    let finding = match target.template() {
+        Some(template) => {
+            let title = format!("there is neither a unit `{named}` nor a template `{template}`");
+            Finding::new(&CHECK, span, title)
+        }
+        None => Finding::new(&CHECK, span, format!("there is no unit `{named}` to override")),
+    };
     match words::closest(&named, names.iter().map(String::as_str)) {
         Some(near) => finding.help(format!("did you mean the directory `{near}.d`?")),
         None => finding,

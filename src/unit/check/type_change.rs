@@ -1,12 +1,13 @@
-//! `type-change`: a drop-in turns a table into a value or the other way round.
+//! `type-change`: layers of a unit give one key values of different types.
 
 use crate::diag::{Check, Finding, Severity, Span};
+use crate::unit::tree::Node;
 
 /// The rule.
 pub(crate) static CHECK: Check = Check {
     code: "type-change",
     severity: Severity::Error,
-    summary: "a drop-in turns a table into a value or the other way round",
+    summary: "layers of a unit give one key values of different types",
     why: "The layers of a unit cannot be merged, so nobody can say what the unit means.",
     example: None,
 };
@@ -17,4 +18,17 @@ pub(crate) fn finding(name: &str, table: Span, value: Span, what: &str) -> Findi
         .label(format!("{what} here"))
         .also(table, "a table here")
         .help(format!("write `[{name}]` and the keys below it"))
+}
+
+/// The finding for a key: `wrong` has a type that the key does not take, `right` in another layer one that it takes.
+pub(crate) fn key(path: &str, wrong: &Node, right: &Node) -> Finding {
+    let (wrong_type, right_type) = (wrong.data.what(), right.data.what());
+    Finding::new(
+        &CHECK,
+        wrong.span,
+        format!("`{path}` is {right_type} in one layer and {wrong_type} in another"),
+    )
+    .label(format!("{wrong_type} here"))
+    .also(right.span, format!("{right_type} here"))
+    .help(format!("write {right_type}"))
 }

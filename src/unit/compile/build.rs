@@ -38,7 +38,7 @@ pub(super) fn plan(
     sources: &SourceMap,
     (paths, kept): (BTreeMap<UnitName, PathBuf>, BTreeMap<UnitName, Off>),
 ) -> Built {
-    let Look { units, off } = look;
+    let Look { units, off, templates: _ } = look;
     let canonical: BTreeMap<UnitName, &Canonical> = units
         .iter()
         .filter(|(name, _)| !off.contains_key(*name))

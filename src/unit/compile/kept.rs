@@ -45,7 +45,7 @@ pub(super) fn second_look(
         for (name, typed) in versions.iter().filter(|(name, _)| kept.contains_key(**name)) {
             units.insert((*name).clone(), graph::Unit::new(Arc::clone(typed)));
         }
-        let look = Look::at(units, registry, sources);
+        let look = Look::at(units, present.templates.clone(), registry, sources);
         let before = kept.len();
         kept.retain(|name, _| !look.off.contains_key(name));
         if kept.len() == before {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::diag::{Finding, Severity, SourceId, Span};
 use crate::unit::check::{
-    bad_name, disabled_incomplete, duplicate_key, ignored_file, literal_secret, syntax_error, unknown_kind,
-    unreadable, writable_by_others,
+    bad_name, contradictory_enablement, disabled_incomplete, duplicate_key, ignored_file, literal_secret,
+    syntax_error, unknown_kind, unreadable, writable_by_others,
 };
 use crate::unit::graph::Unit;
 use crate::unit::load::{Notice, Trouble, UnitFile};
@@ -17,7 +17,12 @@ pub(super) fn calm(unit: &Unit) -> Vec<Finding> {
     if unit.enabled && !unit.masked {
         return unit.findings().cloned().collect();
     }
-    let always = [literal_secret::CHECK.code, syntax_error::CHECK.code, duplicate_key::CHECK.code];
+    let always = [
+        literal_secret::CHECK.code,
+        syntax_error::CHECK.code,
+        duplicate_key::CHECK.code,
+        contradictory_enablement::CHECK.code,
+    ];
     let (mut told, calm): (Vec<Finding>, Vec<Finding>) =
         unit.findings().cloned().partition(|finding| always.contains(&finding.check.code));
     let (infos, problems): (Vec<Finding>, Vec<Finding>) =

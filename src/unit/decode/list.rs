@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::{At, Reference, moments, secret, tests_of, text};
+use super::{At, Reference, expanded, moments, secret, tests_of, text};
 use crate::diag::Span;
 use crate::unit::check::{bad_value, wrong_type};
 use crate::unit::kinds::common;
 use crate::unit::plan::{EdgeKind, Kind, UnitName};
 use crate::unit::report::Report;
-use crate::unit::schema::ValueType;
+use crate::unit::schema::{KeySpec, ValueType};
 use crate::unit::tree::{Data, Node, Table};
 use crate::unit::value::Setting;
 
 /// The elements; `None` if one of them has a finding.
 pub(super) fn decode(
     at: At<'_>,
-    value: &ValueType,
+    spec: &KeySpec,
     items: &[Node],
     report: &mut Report,
     references: &mut Vec<Reference>,
@@ -29,7 +29,8 @@ pub(super) fn decode(
             continue;
         };
         let decoded = if text::is_clean(at, item.span, given, false, report) {
-            element(at, value, item.span, given, report, references)
+            expanded(at, spec, item.span, given, report)
+                .and_then(|given| element(at, &spec.value, item.span, &given, report, references))
         } else {
             None
         };
@@ -97,7 +98,7 @@ pub(super) fn unit_name(
 pub(super) fn env_map(at: At<'_>, table: &Table, report: &mut Report) -> Option<BTreeMap<String, Setting>> {
     let mut all = true;
     let mut out = BTreeMap::new();
-    for (name, entry) in &table.0 {
+    for (name, entry) in table.0.iter().filter(|(_, entry)| !matches!(entry.node.data, Data::Unset)) {
         if !secret::is_env_name(name) {
             report.push(bad_value::finding(
                 at.table,

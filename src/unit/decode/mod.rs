@@ -6,14 +6,17 @@ mod moments;
 mod path;
 mod secret;
 mod size;
+pub(crate) mod specifier;
 mod tests_of;
 mod text;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 pub use duration::parse as parse_duration;
+pub use specifier::SPECIFIERS;
 
-use super::check::{bad_value, out_of_range, wrong_type};
+use super::check::{bad_specifier, bad_value, out_of_range, wrong_type};
 use super::compile::CompileEnv;
 use super::plan::{EdgeKind, UnitName};
 use super::report::Report;
@@ -76,7 +79,7 @@ pub(crate) fn decode(
         (ValueType::Size, Data::Integer(Some(number))) if *number >= 0 => {
             Some(Value::Size(number.unsigned_abs()))
         }
-        (ValueType::Secret, _) => secret::decode(at, node, report).map(Value::Secret),
+        (ValueType::Secret, _) => secret::decode(at, spec, node, report).map(Value::Secret),
         (ValueType::EnvMap, Data::Table(table)) => list::env_map(at, table, report).map(Value::Map),
         (
             ValueType::List
@@ -86,7 +89,7 @@ pub(crate) fn decode(
             | ValueType::Tests(_)
             | ValueType::Windows,
             Data::List(items),
-        ) => list::decode(at, &spec.value, items, report, references).map(Value::List),
+        ) => list::decode(at, spec, items, report, references).map(Value::List),
         (
             ValueType::Text
             | ValueType::Duration { .. }
@@ -105,7 +108,8 @@ pub(crate) fn decode(
             if !text::is_clean(at, node.span, value, false, report) {
                 return None;
             }
-            scalar(at, &spec.value, node.span, value, report, references)
+            let value = expanded(at, spec, node.span, value, report)?;
+            scalar(at, &spec.value, node.span, &value, report, references)
         }
         _ => {
             // A password of digits under the wrong key must not show either.
@@ -113,6 +117,26 @@ pub(crate) fn decode(
                 report.hide(node.span);
             }
             report.push(wrong_type::finding(&at.path(), &spec.value, node));
+            None
+        }
+    }
+}
+
+/// A text with its specifiers filled in, if its key takes any. A path's are filled in where its `~` is.
+fn expanded<'a>(
+    at: At<'_>,
+    spec: &KeySpec,
+    span: Span,
+    text: &'a str,
+    report: &mut Report,
+) -> Option<Cow<'a, str>> {
+    if !spec.specifiers || spec.value == ValueType::Path {
+        return Some(Cow::Borrowed(text));
+    }
+    match specifier::expand(at, text, spec.value == ValueType::Url) {
+        Ok(text) => Some(Cow::Owned(text)),
+        Err(why) => {
+            report.push(bad_specifier::finding(&at.path(), span, &why));
             None
         }
     }
@@ -145,7 +169,17 @@ fn scalar(
             report.push(bad_value::choice(&at.path(), span, given, words));
             None
         }
-        ValueType::Path => path::decode(at, given).map(Value::Path).map_err(|why| bad(report, &why)).ok(),
+        ValueType::Path => match path::decode(at, given) {
+            Ok(path) => Some(Value::Path(path)),
+            Err(path::Wrong::Path(why)) => {
+                bad(report, &why);
+                None
+            }
+            Err(path::Wrong::Specifier(why)) => {
+                report.push(bad_specifier::finding(&at.path(), span, &why));
+                None
+            }
+        },
         ValueType::Url => text::url(at, span, given, report).map(Value::Text),
         ValueType::Host => text::host(given).map(Value::Text).map_err(|why| bad(report, why)).ok(),
         ValueType::Calendars | ValueType::Windows => {

@@ -5,13 +5,14 @@ use crate::diag::mask;
 use crate::model::secret_ref::{SecretRef, name_problem};
 use crate::unit::check::{bad_value, literal_secret, placeholder, shell_quirk};
 use crate::unit::report::Report;
+use crate::unit::schema::KeySpec;
 use crate::unit::tree::{Data, Node, Table};
 use crate::unit::value::Setting;
 
 /// The value of a key that takes only references.
-pub(super) fn decode(at: At<'_>, node: &Node, report: &mut Report) -> Option<SecretRef> {
+pub(super) fn decode(at: At<'_>, spec: &KeySpec, node: &Node, report: &mut Report) -> Option<SecretRef> {
     match &node.data {
-        Data::Table(table) => reference(at, node, table, report),
+        Data::Table(table) => reference(at, Some(spec), node, table, report),
         Data::Text(text) if placeholder::name(text).is_some() && !mask::looks_secret(text) => {
             text::is_clean(at, node.span, text, true, report);
             None
@@ -28,7 +29,7 @@ pub(super) fn decode(at: At<'_>, node: &Node, report: &mut Report) -> Option<Sec
 /// The value of an environment variable: text or reference.
 pub(super) fn setting(at: At<'_>, node: &Node, report: &mut Report) -> Option<Setting> {
     match &node.data {
-        Data::Table(table) => reference(at, node, table, report).map(Setting::Secret),
+        Data::Table(table) => reference(at, None, node, table, report).map(Setting::Secret),
         Data::Text(value) => {
             if !text::is_clean(at, node.span, value, true, report) {
                 return None;
@@ -65,7 +66,14 @@ fn is_secret_variable(name: &str, value: &str) -> bool {
     !value.is_empty() && !path && (secret || (key && value.len() >= 8))
 }
 
-fn reference(at: At<'_>, node: &Node, table: &Table, report: &mut Report) -> Option<SecretRef> {
+/// `spec`: the key, if its references may have specifiers.
+fn reference(
+    at: At<'_>,
+    spec: Option<&KeySpec>,
+    node: &Node,
+    table: &Table,
+    report: &mut Report,
+) -> Option<SecretRef> {
     let mut entries = table.0.iter();
     let (Some((key, entry)), None) = (entries.next(), entries.next()) else {
         return malformed(at, node, report);
@@ -76,9 +84,13 @@ fn reference(at: At<'_>, node: &Node, table: &Table, report: &mut Report) -> Opt
         report.push(literal_secret::looks_like(&at.path(), entry.node.span, "a secret", true));
         return None;
     }
+    let name = match spec {
+        Some(spec) => super::expanded(at, spec, entry.node.span, name, report)?,
+        None => name.into(),
+    };
     let problem = match key.as_str() {
-        "secret" if name_problem(name).is_none() => return Some(SecretRef::Stored(name.clone())),
-        "env" if is_env_name(name) => return Some(SecretRef::Env(name.clone())),
+        "secret" if name_problem(&name).is_none() => return Some(SecretRef::Stored(name.into_owned())),
+        "env" if is_env_name(&name) => return Some(SecretRef::Env(name.into_owned())),
         "secret" => "the name of a secret has letters, digits, `-`, `_`, `.`, `+`, `@` and `/`",
         "env" => "the name of a variable has letters, digits and `_`",
         _ => return malformed(at, node, report),

@@ -2,7 +2,7 @@
 
 use super::{At, path};
 use crate::diag::Span;
-use crate::unit::check::bad_value;
+use crate::unit::check::{bad_specifier, bad_value};
 use crate::unit::plan::Kind;
 use crate::unit::report::Report;
 use crate::unit::schema::Tested;
@@ -17,8 +17,14 @@ pub(super) fn decode(
 ) -> Option<String> {
     let (sign, bare) = given.strip_prefix('!').map_or(("", given), |bare| ("!", bare));
     let read = match tested {
-        Tested::Path => path::decode(at, bare)
-            .and_then(|path| path.into_os_string().into_string().map_err(|_| "not UTF-8".to_owned())),
+        Tested::Path => match path::decode(at, bare) {
+            Ok(path) => path.into_os_string().into_string().map_err(|_| "not UTF-8".to_owned()),
+            Err(path::Wrong::Path(why)) => Err(why),
+            Err(path::Wrong::Specifier(why)) => {
+                report.push(bad_specifier::finding(&at.path(), span, &why));
+                return None;
+            }
+        },
         _ if bare.is_empty() => Err("is empty".to_owned()),
         Tested::Text => Ok(bare.to_owned()),
         Tested::Word(words) if words.contains(&bare) => Ok(bare.to_owned()),

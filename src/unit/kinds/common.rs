@@ -16,7 +16,7 @@ pub(crate) const TABLES: &[TableSpec] = &[
 pub(crate) const ANY_UNIT: &str = "unit";
 
 const UNIT: &[KeySpec] = &[
-    KeySpec::new("description", ValueType::Text, "One line for people"),
+    KeySpec::new("description", ValueType::Text, "One line for people").specifiers(),
     KeySpec::new("documentation", ValueType::List, "Where to read more, links or file names"),
     KeySpec::new("wants", ValueType::Units(ANY_UNIT), "Units that are good to have; starts after them"),
     KeySpec::new("requires", ValueType::Units(ANY_UNIT), "Units it cannot do without; starts after them"),

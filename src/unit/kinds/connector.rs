@@ -30,7 +30,8 @@ const CONNECTOR: &[KeySpec] = &[
         "account",
         ValueType::Text,
         "Whose account it is, where the platform's own keys do not tell",
-    ),
+    )
+    .specifiers(),
     KeySpec::new(
         "outbound",
         ValueType::Choice(&["never", "reviewed", "auto"]),

@@ -25,7 +25,7 @@ const DAY: ValueType = ValueType::Duration { min_s: 1, max_s: 86_400 };
 
 const ENGINE: &[KeySpec] = &[
     KeySpec::new("engine", ValueType::Text, "The engine, which also names the unit's own table").required(),
-    KeySpec::new("model", ValueType::Text, "The model asked for, where the engine has models"),
+    KeySpec::new("model", ValueType::Text, "The model asked for, where the engine has models").specifiers(),
     KeySpec::new("env", ValueType::Units("env"), "Env units whose environment its children get, in order"),
     KeySpec::new("concurrency", ValueType::Integer { min: 1, max: 64 }, "Runs at once").default("1"),
     KeySpec::new("timeout", DAY, "Time for one run in all").default("\"10m\""),

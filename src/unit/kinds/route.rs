@@ -33,7 +33,7 @@ const ROUTE: &[KeySpec] = &[
 ];
 
 const MATCH: &[KeySpec] = &[
-    KeySpec::new("connector", ValueType::List, "Names of connector units, or globs"),
+    KeySpec::new("connector", ValueType::List, "Names of connector units, or globs").specifiers(),
     KeySpec::new("kind", ValueType::List, "Kinds of items, or globs"),
     KeySpec::new("labels", ValueType::List, "Labels, or globs; one of them is enough"),
     KeySpec::new("author", ValueType::List, "Addresses of authors, or globs; one of them is enough"),

@@ -13,7 +13,8 @@ pub(crate) const SPEC: KindSpec = KindSpec {
 
 const SECRET: &[KeySpec] = &[
     KeySpec::new("backend", ValueType::Choice(&["file"]), "Which store keeps it").default("\"file\""),
-    KeySpec::new("entry", ValueType::Text, "Its name in the store; the unit's own name where it is not said"),
+    KeySpec::new("entry", ValueType::Text, "Its name in the store; the unit's own name where it is not said")
+        .specifiers(),
     KeySpec::new(
         "rotate_every",
         ValueType::Duration { min_s: 3600, max_s: 10 * 366 * 86_400 },

@@ -154,7 +154,8 @@ fn what_did_not_change_is_the_same_part() {
     assert!(Arc::ptr_eq(&engine(&third), &engine(&fourth)));
 
     // Another machine, another meaning.
-    let elsewhere = CompileEnv { home: Some("/home/you".into()), state_dir: "/state".into() };
+    let elsewhere =
+        CompileEnv { home: Some("/home/you".into()), state_dir: "/state".into(), ..CompileEnv::default() };
     let fifth = compiler.compile(&pick(&state), &elsewhere, &LastGood::new());
     assert_eq!(all(&fifth), all(&compile(&pick(&state), &registry(), &elsewhere)));
 }

@@ -19,7 +19,8 @@ pub(crate) fn compile(files: &[(&str, &str)]) -> Compiled {
         }
     };
     let loaded = Loaded { files: files.iter().map(file).collect(), ..Loaded::default() };
-    let env = CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into() };
+    let env =
+        CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into(), ..CompileEnv::default() };
     crate::unit::compile(&loaded, &CATALOG.registry(), &env)
 }
 

@@ -132,7 +132,12 @@ mod tests {
     fn check(kind: Kind, from: Option<&str>) {
         let registry = CATALOG.registry();
         let text = text(kind, from, &registry).unwrap();
-        let name = if kind == Kind::Daemon { "workagent" } else { "x" };
+        // There is one daemon, and one unit for each runtime: a new one takes the place of the shipped one.
+        let name = match kind {
+            Kind::Daemon => "workagent",
+            Kind::Runtime => from.unwrap_or("sync"),
+            _ => "x",
+        };
         let name = UnitName { name: name.to_owned(), kind };
         let file = |name: &UnitName, text: &str| UnitFile {
             level: 1,

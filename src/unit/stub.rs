@@ -123,15 +123,21 @@ mod tests {
     use super::*;
     use crate::catalog::CATALOG;
     use crate::diag::{Severity, short};
-    use crate::unit::load::{Loaded, Role, UnitFile};
+    use crate::unit::load::{Role, UnitFile, load};
     use crate::unit::plan::UnitName;
+    use crate::unit::search::SearchPath;
     use crate::unit::{CompileEnv, compile};
 
     /// Compiles a new unit of each sort and expects no error.
     fn check(kind: Kind, from: Option<&str>) {
         let registry = CATALOG.registry();
         let text = text(kind, from, &registry).unwrap();
-        let name = if kind == Kind::Daemon { "workagent" } else { "x" };
+        // There is one daemon, and one unit for each runtime: a new one takes the place of the shipped one.
+        let name = match kind {
+            Kind::Daemon => "workagent",
+            Kind::Runtime => from.unwrap_or("sync"),
+            _ => "x",
+        };
         let name = UnitName { name: name.to_owned(), kind };
         let file = |name: &UnitName, text: &str| UnitFile {
             level: 1,
@@ -140,9 +146,9 @@ mod tests {
             role: Role::Main(name.clone()),
             text: text.into(),
         };
-        let engine = UnitName { name: "template".to_owned(), kind: Kind::Engine };
-        let other = file(&engine, "[engine]\nengine = \"template\"\n[template]\ntext = \"Hi\"\n");
-        let loaded = Loaded { files: vec![file(&name, &text), other], ..Loaded::default() };
+        let shipped = SearchPath { builtin: true, dirs: Vec::new(), files: Vec::new() };
+        let mut loaded = load(&shipped, registry.shipped);
+        loaded.files.push(file(&name, &text));
         let env =
             CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into(), ..CompileEnv::default() };
         let mut compiled = compile(&loaded, &registry, &env);

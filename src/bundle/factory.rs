@@ -214,34 +214,10 @@ impl Build<'_> {
         anew: &BTreeSet<UnitName>,
     ) -> BTreeMap<String, ConnectorPart> {
         tracing::debug!("building the connectors");
-        let mut parts = BTreeMap::new();
-        for (name, standing) in &mut self.plan.connectors {
-            let Standing::Active(unit) = standing else { continue };
-            let full = UnitName { name: name.clone(), kind: Kind::Connector };
-            let before = old.get(name);
-            if let Some(same) = before.filter(|part| part.unit == *unit && !anew.contains(&full)) {
-                parts.insert(name.clone(), same.clone());
-                continue;
-            }
-            match connector(unit, self.deps, self.generation) {
-                Ok(part) => {
-                    parts.insert(name.clone(), part);
-                }
-                Err(error) => {
-                    let why = chain(&error);
-                    let off = Off { state: OffState::BadSetting, reason: why.clone(), place: None };
-                    if let Some(part) = before {
-                        *standing = Standing::Active(Arc::clone(&part.unit));
-                        self.plan.kept.insert(full.clone(), off);
-                        parts.insert(name.clone(), part.clone());
-                    } else {
-                        *standing = Standing::Off(off);
-                    }
-                    self.failed.insert(full, why);
-                }
-            }
-        }
-        parts
+        let (deps, generation) = (self.deps, self.generation);
+        let before = Before { kind: Kind::Connector, parts: old, unit: |part| &part.unit, anew };
+        let build = |unit: &Arc<ConnectorUnit>| connector(unit, deps, generation);
+        before.carry(&mut self.plan.connectors, build, &mut self.plan.kept, &mut self.failed)
     }
 
     fn engines(
@@ -252,30 +228,54 @@ impl Build<'_> {
         tracing::debug!("building the engines");
         let BundleDeps { secrets, http, process, environment, clock, .. } = self.deps.clone();
         let context = EngineContext { secrets, http, process, environment, clock };
+        let before = Before { kind: Kind::Engine, parts: old, unit: WorkerEngine::unit, anew };
+        let build =
+            |unit: &Arc<EngineUnit>| Ok(WorkerEngine::new(Arc::clone(unit), engine(unit, context.clone())?));
+        before.carry(&mut self.plan.engines, build, &mut self.plan.kept, &mut self.failed)
+    }
+}
+
+/// The parts of one kind that run.
+struct Before<'a, U, P> {
+    kind: Kind,
+    parts: &'a BTreeMap<String, P>,
+    unit: fn(&P) -> &Arc<U>,
+    anew: &'a BTreeSet<UnitName>,
+}
+
+impl<U: PartialEq, P: Clone> Before<'_, U, P> {
+    /// The parts of a plan's active units: those that run where nothing of theirs changed, else built. One that cannot be
+    /// built goes on as it runs, or is off.
+    fn carry(
+        &self,
+        standings: &mut BTreeMap<String, Standing<U>>,
+        build: impl Fn(&Arc<U>) -> Result<P, PortError>,
+        kept: &mut BTreeMap<UnitName, Off>,
+        failed: &mut BTreeMap<UnitName, String>,
+    ) -> BTreeMap<String, P> {
         let mut parts = BTreeMap::new();
-        for (name, standing) in &mut self.plan.engines {
+        for (name, standing) in standings {
             let Standing::Active(unit) = standing else { continue };
-            let full = UnitName { name: name.clone(), kind: Kind::Engine };
-            let before = old.get(name);
-            if let Some(same) = before.filter(|part| part.unit() == unit && !anew.contains(&full)) {
-                parts.insert(name.clone(), same.clone());
-                continue;
-            }
-            match engine(unit, context.clone()) {
-                Ok(engine) => {
-                    parts.insert(name.clone(), WorkerEngine::new(Arc::clone(unit), engine));
+            let full = UnitName { name: name.clone(), kind: self.kind };
+            let before = self.parts.get(name);
+            let same = before.filter(|part| (self.unit)(part) == unit && !self.anew.contains(&full));
+            let built = same.map_or_else(|| build(unit), |part| Ok(part.clone()));
+            match (built, before) {
+                (Ok(part), _) => {
+                    parts.insert(name.clone(), part);
                 }
-                Err(error) => {
+                (Err(error), before) => {
                     let why = chain(&error);
                     let off = Off { state: OffState::BadSetting, reason: why.clone(), place: None };
-                    if let Some(part) = before {
-                        *standing = Standing::Active(Arc::clone(part.unit()));
-                        self.plan.kept.insert(full.clone(), off);
-                        parts.insert(name.clone(), part.clone());
-                    } else {
-                        *standing = Standing::Off(off);
+                    match before {
+                        Some(part) => {
+                            *standing = Standing::Active(Arc::clone((self.unit)(part)));
+                            kept.insert(full.clone(), off);
+                            parts.insert(name.clone(), part.clone());
+                        }
+                        None => *standing = Standing::Off(off),
                     }
-                    self.failed.insert(full, why);
+                    failed.insert(full, why);
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::daemon::logging::{self, LogOptions, LogTarget};
 use crate::daemon::run;
 use crate::daemon::service_manager::ServiceManager;
 use crate::daemon::signals::{Hangup, Signals};
-use crate::daemon::unit_files::UnitFiles;
+use crate::daemon::unit_source::UnitSource;
 use crate::model::cycle::{CycleSummary, RuntimeSummary};
 use crate::secret::Scrubber;
 use crate::unit::BUILT_IN;
@@ -41,7 +41,7 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
         if context.environment.get("NOTIFY_SOCKET").is_some() { Hangup::Reload } else { Hangup::Stop };
     let signals = Signals::catch(hangup).map_err(|error| CliError::doing("catch signals", &error))?;
     let paths = context.paths()?;
-    let mut files = UnitFiles::new(context.search(), &context.environment, &paths);
+    let mut files = UnitSource::new(context.search(), &context.environment, &paths);
     let compiled = files.look(context.clock.now());
     let pinned = files.pinned();
     let daemon = Arc::clone(&pinned.as_ref().map_or(&compiled, |pinned| &pinned.compiled).plan.daemon);

@@ -30,7 +30,7 @@ use super::holds::Holds;
 use super::lock::{InstanceLock, LockError};
 use super::paths::Paths;
 use super::reload::effective;
-use super::unit_files::Pinned;
+use super::unit_source::Pinned;
 
 /// What to assemble from.
 pub struct Options {

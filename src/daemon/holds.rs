@@ -46,24 +46,15 @@ impl Holds {
     #[must_use]
     pub fn off(&self, plan: &Plan) -> BTreeMap<UnitName, Off> {
         let mut off = BTreeMap::new();
-        if let Some(target) = &self.target {
-            let members = members(target, plan);
-            let reason = format!("not in {target}.target, which was isolated");
-            for unit in plan.sources.keys().filter(|unit| runs_by_itself(unit.kind)) {
-                if !members.contains(unit) {
-                    off.insert(unit.clone(), held(reason.clone()));
-                }
-            }
+        if let Some(outside) = self.target.as_ref().and_then(|target| plan.outside(target)) {
+            off.extend(outside.into_iter().filter(|(unit, _)| runs_by_itself(unit.kind)));
         }
         for (unit, at) in &self.stopped {
-            off.insert(unit.clone(), held(format!("stopped by hand {at}")));
+            let reason = format!("stopped by hand {at}");
+            off.insert(unit.clone(), Off { state: OffState::Stopped, reason, place: None });
         }
         off
     }
-}
-
-fn held(reason: String) -> Off {
-    Off { state: OffState::Stopped, reason, place: None }
 }
 
 /// Units that do something without being asked; the rest is used by these.
@@ -76,19 +67,6 @@ pub(super) fn with_parts(unit: &UnitName, plan: &Plan) -> BTreeSet<UnitName> {
     closure([unit.clone()].into(), |from| {
         let parts = plan.edges.iter().filter(|edge| edge.kind == EdgeKind::PartOf && edge.to == *from);
         parts.map(|edge| edge.from.clone()).collect()
-    })
-}
-
-/// What belongs to a target, with all it needs and wants.
-fn members(target: &str, plan: &Plan) -> BTreeSet<UnitName> {
-    let first = match plan.targets.get(target) {
-        Some(crate::unit::plan::Standing::Active(unit)) => unit.members.iter().cloned().collect(),
-        _ => BTreeSet::new(),
-    };
-    closure(first, |from| {
-        let needs = |kind| matches!(kind, EdgeKind::Wants | EdgeKind::Requires | EdgeKind::Uses);
-        let edges = plan.edges.iter().filter(|edge| edge.from == *from && needs(edge.kind));
-        edges.map(|edge| edge.to.clone()).collect()
     })
 }
 

@@ -14,5 +14,5 @@ pub mod reload;
 pub mod run;
 pub mod service_manager;
 pub mod signals;
-pub mod unit_files;
+pub mod unit_source;
 pub mod watch;

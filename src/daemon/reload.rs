@@ -17,7 +17,7 @@ use super::findings::FindingLog;
 use super::holds::{DEFAULT_TARGET, Holds, with_parts};
 use super::plans::KeptPlan;
 use super::service_manager::ServiceManager;
-use super::unit_files::UnitFiles;
+use super::unit_source::UnitSource;
 use super::watch::{WatchMode, WatchModes, too_young};
 use crate::bundle::RunningBundle;
 use crate::bundle::running::StopOutcome;
@@ -66,7 +66,7 @@ pub struct Rooms {
 /// What the daemon was started from.
 pub struct Start {
     /// The unit files, looked at once.
-    pub files: UnitFiles,
+    pub files: UnitSource,
     /// What they said.
     pub compiled: Arc<Compiled>,
     /// The bundle built from it.
@@ -74,7 +74,7 @@ pub struct Start {
 }
 
 struct Inner {
-    files: UnitFiles,
+    files: UnitSource,
     /// What the unit files said when they were last looked at.
     compiled: Arc<Compiled>,
     /// Hash of the plan that runs, before anything is held back.

@@ -12,7 +12,7 @@ use super::clock_watch;
 use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
-use super::unit_files::UnitFiles;
+use super::unit_source::UnitSource;
 use super::watch::{WatchOptions, Watcher};
 use crate::bundle::RunningBundle;
 use crate::bundle::running::StopOutcome;
@@ -32,7 +32,7 @@ const PROCESS_STOP: Duration = Duration::from_secs(5);
 /// The control socket cannot be bound.
 pub async fn run(
     assembly: Assembly,
-    files: UnitFiles,
+    files: UnitSource,
     signals: Signals,
     service: ServiceManager,
 ) -> io::Result<StopOutcome> {

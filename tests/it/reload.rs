@@ -14,7 +14,7 @@ use workagent::daemon::assembly::{Assembly, Options};
 use workagent::daemon::paths::Paths;
 use workagent::daemon::reload::{Reloader, Rooms, Start};
 use workagent::daemon::service_manager::ServiceManager;
-use workagent::daemon::unit_files::UnitFiles;
+use workagent::daemon::unit_source::UnitSource;
 use workagent::daemon::watch::WatchModes;
 use workagent::model::environment::Environment;
 use workagent::model::live::Live;
@@ -38,7 +38,7 @@ impl Daemon {
         let environment = Environment::of([("PATH", "/usr/bin:/bin")]);
         let paths = Paths::below(root).unwrap();
         let search = SearchPath { builtin: true, dirs: vec![root.join("units")], files: Vec::new() };
-        let mut files = UnitFiles::new(search, &environment, &paths);
+        let mut files = UnitSource::new(search, &environment, &paths);
         let compiled = files.look(Clock::system().now());
         let pinned = files.pinned();
         let (clock, scrubber) = (Clock::system(), Scrubber::default());

@@ -12,7 +12,7 @@ use crate::cli::look::{Paint, count};
 use crate::daemon::exit;
 use crate::daemon::paths::Paths;
 use crate::daemon::plans::{KeptPlan, KeptUnit, PlanChange};
-use crate::daemon::unit_files::UnitFiles;
+use crate::daemon::unit_source::UnitSource;
 use crate::diag::mask::Masked;
 
 /// `plan diff --json`.
@@ -54,7 +54,7 @@ pub(super) fn command(
         Some(to) => (Some(to.generation), to),
         None => {
             // As the daemon would take them: with the last good version of what is broken.
-            let mut files = UnitFiles::new(context.search(), &context.environment, paths);
+            let mut files = UnitSource::new(context.search(), &context.environment, paths);
             let compiled = files.look(context.clock.now());
             now = KeptPlan::of(&compiled, 0, context.clock.now());
             (None, &now)

@@ -17,7 +17,7 @@ use crate::unit::plan::UnitName;
 use crate::unit::search::SearchPath;
 
 /// The unit files of one daemon.
-pub struct UnitFiles {
+pub struct UnitSource {
     loader: Loader,
     /// What was read at the last look.
     loaded: Loaded,
@@ -36,7 +36,7 @@ pub struct Pinned {
     pub compiled: Compiled,
 }
 
-impl UnitFiles {
+impl UnitSource {
     /// Nothing looked at yet. What is broken now gets its last good version from the plans kept below the state directory.
     #[must_use]
     pub fn new(search: SearchPath, environment: &Environment, paths: &Paths) -> Self {

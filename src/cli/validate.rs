@@ -131,11 +131,20 @@ pub fn command(mut args: ValidateArgs, context: &mut Context<'_>) -> Result<u8, 
     take_stdin(&mut args).map_err(failed)?;
     let style = Style { colour: context.colour(), width: context.width() };
     let environment = context.environment.clone();
-    let code = validate(&args, &environment, style, context.out).map_err(failed)?;
     if !args.probe {
-        return Ok(code);
+        return validate(&args, &environment, style, context.out).map_err(failed);
     }
-    let missing = probe::command(args.json || args.format == Format::Json, context)?;
+    let mut findings = Vec::new();
+    let code = validate(&args, &environment, style, &mut findings).map_err(failed)?;
+    let seen = probe::look(context)?;
+    let told = if args.json || args.format == Format::Json {
+        probe::with_findings(&seen, &findings)
+    } else {
+        context.out.write_all(&findings)?;
+        probe::shown(&seen, context.paint(), context.width())
+    };
+    context.out.write_all(told.as_bytes())?;
+    let missing = seen.iter().any(|look| look.result.is_err());
     Ok(if missing { code.max(exit::FAILURE) } else { code })
 }
 

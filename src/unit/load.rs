@@ -3,7 +3,6 @@
 
 mod file;
 mod given;
-mod links;
 mod name;
 
 use std::cell::RefCell;
@@ -36,10 +35,6 @@ pub struct Loaded {
     pub files: Vec<UnitFile>,
     /// What was passed over, could not be read, or can be written by others.
     pub notices: Vec<Notice>,
-    /// Directories in which a change may change what is read, without links in their paths: each directory of the search
-    /// path and its parent, directories of drop-ins, the directory of each link on the way to one of these or to a file,
-    /// and where these ways end. For what is not there: the nearest directory that is.
-    pub watched: BTreeSet<PathBuf>,
 }
 
 /// One file that was read.
@@ -229,9 +224,6 @@ impl Loaded {
     }
 
     fn read_dir(&mut self, level: &Level<'_>, dir: &Path) {
-        let real = links::follow(&level.root, &mut self.watched);
-        self.watch(real.as_deref());
-        self.watched.extend(real.as_deref().and_then(Path::parent).map(Path::to_owned));
         let Some(found) = self.entries(dir, None) else { return };
         let mut ignored = Vec::new();
         for Found { name, link } in found {
@@ -240,11 +232,6 @@ impl Loaded {
                 Sort::Unit(unit) => self.read_file(level, place, Role::Main(unit), link),
                 // A link to nowhere: it is told when it is read.
                 Sort::DropIns(target) if place.is_dir() || (link && !place.exists()) => {
-                    let real = match &real {
-                        Some(real) if !link => Some(real.join(&name)),
-                        _ => links::follow(&absolute(&place), &mut self.watched),
-                    };
-                    self.watch(real.as_deref());
                     self.read_drop_ins(level, &place, &target);
                 }
                 Sort::DropIns(_) => ignored.push((name, "not a directory")),
@@ -343,11 +330,7 @@ impl Loaded {
     }
 
     fn read_file(&mut self, level: &Level<'_>, path: PathBuf, role: Role, link: bool) {
-        let end = if link { links::follow(&absolute(&path), &mut self.watched) } else { None };
-        let null = end.as_deref() == Some(Path::new("/dev/null"));
-        if !null {
-            self.watch(end.as_deref().and_then(Path::parent));
-        }
+        let null = link && fs::canonicalize(&path).is_ok_and(|end| end == Path::new("/dev/null"));
         let (role, result) = match role {
             Role::Main(name) if null => (Role::Mask(name), Ok(("".into(), None))),
             // As with units: nothing instead of the lower file of this name.
@@ -366,10 +349,6 @@ impl Loaded {
                 self.notices.push(Notice { path, trouble, instead_of: Some((level.number, role)) });
             }
         }
-    }
-
-    fn watch(&mut self, dir: Option<&Path>) {
-        self.watched.extend(dir.map(Path::to_owned));
     }
 
     fn refuse(&mut self, path: PathBuf, name: &str, sort: &Sort) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bundle::probe::{Scene, Seen};
 use crate::cli::backend::daemon_environment;
@@ -14,11 +14,11 @@ use crate::process::ProcessRoom;
 use crate::secret::Scrubber;
 use crate::secret::secrets::Secrets;
 
-/// Looks, prints, and says whether something is missing.
+/// Looks at everything that is on; texts are masked.
 ///
 /// # Errors
 /// There is no place for the state.
-pub fn command(as_json: bool, context: &mut Context<'_>) -> Result<bool, CliError> {
+pub fn look(context: &Context<'_>) -> Result<Vec<Seen>, CliError> {
     let paths = context.paths()?;
     let compiled = crate::cli::analyze::compiled(context);
     let threads = crate::cli::threads(1)?;
@@ -37,27 +37,26 @@ pub fn command(as_json: bool, context: &mut Context<'_>) -> Result<bool, CliErro
             Ok(text) | Err(text) => *text = scrubber.scrub(text).into_owned(),
         }
     }
-    let missing = seen.iter().any(|look| look.result.is_err());
-    let text = if as_json {
-        let looks: Vec<_> = seen
-            .iter()
-            .map(|look| {
-                let (ok, text) = match &look.result {
-                    Ok(text) => (true, text),
-                    Err(text) => (false, text),
-                };
-                json!({"unit": look.unit, "what": look.what, "ok": ok, "text": text})
-            })
-            .collect();
-        pretty(&json!({"version": 1, "probes": looks}))
-    } else {
-        shown(&seen, Paint { colour: context.colour() }, context.width())
-    };
-    context.out.write_all(text.as_bytes())?;
-    Ok(missing)
+    Ok(seen)
 }
 
-fn shown(seen: &[Seen], paint: Paint, width: usize) -> String {
+/// One document: the findings, which are one already, with `probes` in it.
+#[must_use]
+pub fn with_findings(seen: &[Seen], findings: &[u8]) -> String {
+    let mut document: Value = serde_json::from_slice(findings).unwrap_or_else(|_| json!({"version": 1}));
+    let looks = seen.iter().map(|look| {
+        let (Ok(text) | Err(text)) = &look.result;
+        json!({"unit": look.unit, "what": look.what, "ok": look.result.is_ok(), "text": text})
+    });
+    if let Some(object) = document.as_object_mut() {
+        object.insert("probes".to_owned(), looks.collect());
+    }
+    pretty(&document)
+}
+
+/// For people.
+#[must_use]
+pub fn shown(seen: &[Seen], paint: Paint, width: usize) -> String {
     if seen.is_empty() {
         return "nothing to try: no connector and no engine is on\n".to_owned();
     }
@@ -71,4 +70,21 @@ fn shown(seen: &[Seen], paint: Paint, width: usize) -> String {
         out.push_str(&block(text, "         ", width, 6));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_and_probes_are_one_document() {
+        let seen = [Seen { unit: "a.engine".into(), what: "program", result: Err("not found".into()) }];
+        let text = with_findings(&seen, br#"{"version": 1, "findings": []}"#);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["findings"], json!([]));
+        assert_eq!(
+            document["probes"],
+            json!([{"unit": "a.engine", "what": "program", "ok": false, "text": "not found"}])
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! What the loader makes of real directories: links, masks, what cannot be read, what must be watched.
+//! What the loader makes of real directories: links, masks, what cannot be read.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -45,11 +45,6 @@ impl Scene {
         let compiled = compile(&self.load(), &registry(), &env());
         format!("{}\n{}", short(&compiled, &self.root), standings(&compiled)).trim().to_owned()
     }
-
-    fn watched(&self) -> String {
-        let below = |dir: &PathBuf| Some(format!("[{}]", dir.strip_prefix(&self.root).ok()?.display()));
-        self.load().watched.iter().filter_map(below).collect::<Vec<_>>().join(" ")
-    }
 }
 
 #[test]
@@ -73,7 +68,6 @@ fn a_link_to_null_masks_the_unit_at_its_level() {
         ("a.env masked: a link to /dev/null\nb.env on".to_owned(), Some(high.join("a.env.toml")))
     );
     assert_eq!(standings_of(vec![high, low]).0, "a.env on\nb.env on");
-    assert!(!scene.load().watched.contains(Path::new("/dev")), "what happens in /dev is nobody's business");
 }
 
 #[test]
@@ -112,7 +106,6 @@ fn s07_a_circle_or_a_loose_end_is_an_error_of_one_unit() {
     c.env bad-setting: a link to something that does not exist
     ok.env on
     ");
-    assert_eq!(scene.watched(), "[etc] [etc/units] [store]");
 }
 
 #[test]
@@ -145,37 +138,20 @@ fn s07_a_retargeted_link_is_another_text_and_two_names_may_lead_to_one_file() {
 }
 
 #[test]
-fn every_directory_that_can_change_what_is_read_is_named() {
-    let scene = Scene::new();
-    assert_eq!(scene.watched(), "[etc] [etc/units]");
-    // A link to a file elsewhere, over a link on the way.
-    scene.write("store/1/a.toml", ON);
-    scene.link("store/now", "1");
-    scene.link("etc/units/a.env.toml", "../../store/now/a.toml");
-    assert_eq!(scene.watched(), "[etc] [etc/units] [store] [store/1]");
-    // Drop-ins, in the directory and behind a link.
-    scene.write("etc/units/a.env.d/x.toml", ON);
-    scene.write("store/2/y.toml", ON);
-    scene.link("etc/units/env.d", "../../store/2");
-    assert_eq!(scene.watched(), "[etc] [etc/units] [etc/units/a.env.d] [store] [store/1] [store/2]");
-}
-
-#[test]
-fn a_unit_directory_that_is_a_link_is_watched_at_both_ends() {
+fn a_unit_directory_may_be_a_link() {
     let scene = Scene::new();
     fs::remove_dir(scene.units()).unwrap();
     scene.write("store/gen1/units/a.env.toml", ON);
     scene.link("etc/units", "../store/gen1/units");
-    assert_eq!(scene.watched(), "[etc] [store/gen1] [store/gen1/units]");
     assert_eq!(scene.compiled(), "a.env on");
 }
 
 #[test]
-fn for_a_missing_directory_the_nearest_one_is_watched() {
+fn a_missing_directory_is_an_empty_one() {
     let scene = Scene::new();
     let path = search(&scene.root.join("home/me/units"));
     let loaded = load(&path, &[]);
-    assert_eq!(loaded.watched.iter().collect::<Vec<_>>(), [&scene.root]);
+    assert!(loaded.files.is_empty());
     assert_eq!(loaded.unread_dirs().count(), 0, "what was removed is removed");
 }
 

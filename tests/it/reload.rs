@@ -386,3 +386,18 @@ async fn a_case_that_falls_back_on_an_engine_that_is_gone_by_then_is_not_stuck()
     daemon.case_is(CaseState::Parked).await;
     daemon.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_rests_with_an_engine_that_was_stopped_is_no_failure() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    let told = daemon.order("polite", UnitOrder::Stop).await;
+    assert!(told.starts_with("applied, generation 1\nall.route stopped: needs `polite.engine`"), "{told}");
+    insta::assert_snapshot!(daemon.reload().await, @"nothing to do, generation 1");
+    insta::assert_snapshot!(daemon.order("polite", UnitOrder::Start).await, @r"
+    applied, generation 1
+    all.route started
+    polite.engine started
+    ");
+    daemon.stop().await;
+}

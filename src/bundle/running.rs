@@ -174,6 +174,10 @@ impl RunningBundle {
             let _ended = ended.drop_guard();
             if let Some(before) = before {
                 before.over(&name).await;
+                // Off, gone or replaced again meanwhile: not even a first pass.
+                if stop.is_cancelled() {
+                    return;
+                }
                 // Its last pass has just been entered under this name.
                 board.enter(&name, UnitState::Activating, None, clock.now());
             }

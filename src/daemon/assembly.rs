@@ -23,7 +23,7 @@ use crate::secret::{Scrubber, SecretStore};
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
 use crate::unit::compile::{CompileEnv, Compiled, compile};
 use crate::unit::load::load;
-use crate::unit::plan::{Off, Plan, Standing};
+use crate::unit::plan::{Off, Plan};
 use crate::unit::search::SearchPath;
 
 use super::holds::Holds;
@@ -253,9 +253,7 @@ pub async fn fit_to_plan(
     plan: &Plan,
     before: Option<&Plan>,
 ) -> Result<(), StoreError> {
-    let active = plan.engines.iter().filter(|(_, standing)| matches!(standing, Standing::Active(_)));
-    let names: Vec<String> = active.map(|(name, _)| name.clone()).collect();
-    let rerouted = store.reroute_queued(&names).await?;
+    let rerouted = store.reroute_queued(&plan.engines_waited_for()).await?;
     if rerouted > 0 {
         tracing::info!(rerouted, "cases were queued for engines that are gone or off: routed anew");
     }

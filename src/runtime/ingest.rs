@@ -2,6 +2,8 @@
 //! reason in the record.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::BoxFuture;
 
@@ -23,6 +25,8 @@ use crate::unit::plan::{Plan, Standing};
 pub struct IngestRuntime {
     store: Store,
     rules: Live<Rules>,
+    /// The rules are new: cases that the ones before left to the user are looked at once more.
+    changed: AtomicBool,
 }
 
 /// The part that comes from a plan.
@@ -32,6 +36,8 @@ struct Rules {
     mute: BTreeSet<String>,
     /// Timers: their cases are no less meant to be worked on for having nobody to answer.
     timers: BTreeSet<String>,
+    /// Engines for which cases may wait.
+    engines: Vec<String>,
 }
 
 impl Rules {
@@ -44,7 +50,8 @@ impl Rules {
             Standing::Off(_) => None,
         });
         let timers = plan.timers.keys().cloned().collect();
-        Self { router: Router::new(plan), mute: mute.collect(), timers }
+        let engines = plan.engines_waited_for();
+        Self { router: Router::new(plan), mute: mute.collect(), timers, engines }
     }
 }
 
@@ -55,12 +62,13 @@ impl IngestRuntime {
     /// Over a store, with the routes of a plan.
     #[must_use]
     pub fn new(store: Store, plan: &Plan) -> Self {
-        Self { store, rules: Live::new(Rules::of(plan)) }
+        Self { store, rules: Live::new(Rules::of(plan)), changed: AtomicBool::new(true) }
     }
 
     /// Takes over another plan's routes.
     pub fn adopt(&self, plan: &Plan) {
         self.rules.set(Rules::of(plan));
+        self.changed.store(true, Ordering::Release);
         self.store.wakeups().ingest.notify_one();
     }
 
@@ -75,7 +83,30 @@ impl IngestRuntime {
         }
     }
 
+    /// A case that no route or no engine took need not wait for the user once one does.
+    async fn look_again(&self) -> Result<(), StoreError> {
+        let rules = self.rules.get();
+        let mut last = CaseId(0);
+        loop {
+            let cases = self.store.unrouted_cases(last, limits::PAGE_ITEMS_MAX).await?;
+            let Some(facts) = cases.last() else { return Ok(()) };
+            last = facts.case.id;
+            let taken =
+                cases.iter().filter(|facts| !matches!(rules.admission(facts), Admission::Park { .. }));
+            let taken: Vec<CaseId> = taken.map(|facts| facts.case.id).collect();
+            if !taken.is_empty() {
+                self.store.route_anew(&taken, "routes or engines changed").await?;
+            }
+        }
+    }
+
     async fn work(&self, summary: &mut IngestSummary) -> Result<Next, StoreError> {
+        if self.changed.swap(false, Ordering::AcqRel)
+            && let Err(error) = self.look_again().await
+        {
+            self.changed.store(true, Ordering::Release);
+            return Err(error);
+        }
         let cases = self.store.new_cases(limits::PAGE_ITEMS_MAX).await?;
         if cases.is_empty() {
             return Ok(Next::WhenWoken);
@@ -91,6 +122,11 @@ impl IngestRuntime {
             }
         }
         self.store.admit(admissions).await?;
+        let now = self.rules.get();
+        if !Arc::ptr_eq(&rules, &now) {
+            // The plan changed meanwhile, and may have looked through the queue before these came into it.
+            self.store.reroute_queued(&now.engines).await?;
+        }
         Point::AfterRouting.pass();
         Ok(Next::Now)
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::rows::{Columns, case, case_sql, json};
 use super::types::{Admission, CaseFacts};
+use super::writer::Query;
 use super::{Result, Store, StoreError, journal};
 use crate::model::case::CaseState;
 use crate::model::ids::CaseId;
@@ -13,6 +14,15 @@ use crate::model::item::Item;
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
 pub(super) const NEW_CASES: &str = case_sql!("WHERE c.state = 'new' ORDER BY c.id LIMIT ?1");
+
+/// Parked when they were routed: any other way of parking keeps the route.
+const UNROUTED: &str = case_sql!(
+    "WHERE c.state = 'parked' AND c.until IS NULL AND c.route IS NULL AND c.id > ?2 ORDER BY c.id LIMIT ?1"
+);
+
+const ROUTE_ANEW: &str = "UPDATE cases SET state = 'new', reason = NULL, changed_at = ?1 \
+     FROM json_each(?2) j WHERE cases.id = j.value AND state = 'parked' AND until IS NULL AND route IS NULL \
+     RETURNING cases.id";
 
 pub(super) const NEWEST: &str = "SELECT j.key, b.body, EXISTS (SELECT 1 FROM items e WHERE e.case_id = i.case_id AND e.id < i.id \
      AND e.disposition IN (1, 5) AND e.read_at > i.read_at - ?2) \
@@ -26,11 +36,36 @@ pub(super) const ADMIT: &str = "UPDATE cases SET state = j.value ->> 1, route = 
 impl Store {
     /// Cases in state `new`, oldest first.
     pub async fn new_cases(&self, limit: usize) -> Result<Vec<CaseFacts>> {
-        const DOING: &str = "read the new cases";
-        let mut snapshot = self.snapshot().await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let sql = |error| StoreError::sql(DOING)(error);
-        let rows = sqlx::query(NEW_CASES).bind(limit).fetch_all(&mut *snapshot).await.map_err(sql)?;
+        self.facts("read the new cases", sqlx::query(NEW_CASES).bind(limit)).await
+    }
+
+    /// Cases behind this one that wait for the user because no route or no engine took them when they were routed, by id.
+    pub async fn unrouted_cases(&self, after: CaseId, limit: usize) -> Result<Vec<CaseFacts>> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.facts("read the cases that no route took", sqlx::query(UNROUTED).bind(limit).bind(after.0)).await
+    }
+
+    /// Of such cases, sends these back to be routed.
+    pub async fn route_anew(&self, cases: &[CaseId], why: &'static str) -> Result<()> {
+        const DOING: &str = "route parked cases anew";
+        let ids: Vec<i64> = cases.iter().map(|id| id.0).collect();
+        self.write(DOING, move |tx| {
+            Box::pin(async move {
+                let moved = tx.all(DOING, sqlx::query(ROUTE_ANEW).bind(tx.now.0).bind(json(&ids))).await?;
+                let line = |row| Ok((Columns::of(row).take()?, "woken", why.to_owned()));
+                let lines = moved.iter().map(line).collect::<Result<Vec<_>>>()?;
+                tx.wake.ingest |= !lines.is_empty();
+                journal::notes(tx, &lines).await
+            })
+        })
+        .await
+    }
+
+    async fn facts(&self, doing: &'static str, query: Query) -> Result<Vec<CaseFacts>> {
+        let mut snapshot = self.snapshot().await?;
+        let sql = |error| StoreError::sql(doing)(error);
+        let rows = query.fetch_all(&mut *snapshot).await.map_err(sql)?;
         let cases = rows.iter().map(|row| case(&mut Columns::of(row))).collect::<Result<Vec<_>>>()?;
         let ids: Vec<i64> = cases.iter().map(|case| case.id.0).collect();
         let query = sqlx::query(NEWEST).bind(json(&ids)).bind(DAY_MS);
@@ -44,7 +79,7 @@ impl Store {
         let facts = cases.into_iter().enumerate().map(|(position, case)| {
             let (newest, automatic_before) = newest
                 .remove(&position)
-                .ok_or_else(|| StoreError::unreadable(DOING, format!("case {} has no items", case.id)))?;
+                .ok_or_else(|| StoreError::unreadable(doing, format!("case {} has no items", case.id)))?;
             Ok(CaseFacts { case, disposition: newest.disposition.clone(), newest, automatic_before })
         });
         facts.collect()

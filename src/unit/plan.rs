@@ -97,6 +97,17 @@ impl Plan {
         }
     }
 
+    /// Engines for which queued cases may wait: those that are on, and those that only do not run at the moment.
+    #[must_use]
+    pub fn engines_waited_for(&self) -> Vec<String> {
+        let waited_for = |standing: &Standing<EngineUnit>| match standing {
+            Standing::Active(_) => true,
+            Standing::Off(off) => matches!(off.state, OffState::Stopped | OffState::Condition),
+        };
+        let engines = self.engines.iter().filter(|(_, standing)| waited_for(standing));
+        engines.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Every unit by its full name, and why it is off if it is. The daemon unit is not among them.
     #[must_use]
     pub fn standings(&self) -> Vec<(UnitName, Option<&Off>)> {

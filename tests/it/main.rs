@@ -31,6 +31,7 @@ mod real_way;
 mod redaction;
 mod reload;
 mod reload_live;
+mod reload_storm;
 mod status_truth;
 mod stop;
 mod submission;

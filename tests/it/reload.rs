@@ -322,3 +322,89 @@ async fn a_bad_edit_keeps_the_last_good_version_over_a_restart_until_mended() {
     assert_eq!((again.present.get().findings, again.present.get().findings_since), (0, None));
     again.stop().await;
 }
+
+/// A folder with one note in it, and these engines, in this order, for everything.
+fn with_a_note(engines: &[(&str, &str)]) -> Folder {
+    let folder = Folder::new();
+    folder.write(
+        "a.connector.toml",
+        "[connector]\nplatform = \"directory\"\noutbound = \"never\"\nbacklog = \"all\"\n\
+         [directory]\npath = \"{root}/a\"\nsettle = \"0s\"\n[install]\nenabled = true\n",
+    );
+    std::fs::write(folder.path().join("a/note.md"), "What about this?\n").unwrap();
+    let names: Vec<&str> = engines.iter().map(|(name, _)| *name).collect();
+    folder.write("all.route.toml", &format!("[route]\nengines = {names:?}\non = [\"refused\"]\n"));
+    for (name, text) in engines {
+        folder.write(&format!("{name}.engine.toml"), text);
+    }
+    folder
+}
+
+impl Daemon {
+    /// Waits until the one case is in this state.
+    async fn case_is(&self, state: CaseState) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let cases = self.store.cases(None, 10).await.unwrap();
+            if cases.iter().any(|case| case.state == state) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "not {}: {cases:?}", state.word());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_case_that_no_engine_took_is_routed_anew_when_one_can() {
+    let off = "[engine]\nengine = \"template\"\n[template]\ntext = \"Thanks.\"\n[install]\nenabled = false\n";
+    let folder = with_a_note(&[("polite", off)]);
+    let daemon = Daemon::start(folder.path()).await;
+    daemon.case_is(CaseState::Parked).await;
+    // A change that does not help leaves it alone.
+    folder.connector("b", "2h");
+    assert!(daemon.reload().await.starts_with("applied"));
+    daemon.passes("ingest.runtime", 1).await;
+    folder.write("polite.engine.toml", &off.replace("false", "true"));
+    assert!(daemon.reload().await.starts_with("applied"));
+    daemon.case_is(CaseState::Review).await;
+    let case = daemon.store.cases(None, 10).await.unwrap().remove(0);
+    let record = daemon.store.case_record(case.id).await.unwrap();
+    let told: Vec<&str> = record.journal.iter().map(|row| row.event.as_str()).collect();
+    assert_eq!(told, ["item", "parked", "woken", "routed", "claimed", "draft"]);
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_case_that_falls_back_on_an_engine_that_is_gone_by_then_is_not_stuck() {
+    let script = "cat >/dev/null; : >{root}/begun; while [ ! -e {root}/go ]; do sleep 0.01; done; \
+                  echo '{\\\"error\\\": {\\\"class\\\": \\\"refused\\\"}}'";
+    let first = format!(
+        "[engine]\nengine = \"command\"\n[command]\nprogram = \"/bin/sh\"\nargs = [\"-c\", \"{script}\"]\noutput = \"json\"\n"
+    );
+    let second = "[engine]\nengine = \"template\"\n[template]\ntext = \"Thanks.\"\n";
+    let folder = with_a_note(&[("first", &first), ("second", second)]);
+    let daemon = Daemon::start(folder.path()).await;
+    until("the first engine to begin", || folder.path().join("begun").exists()).await;
+    folder.write("second.engine.toml", &format!("{second}[install]\nenabled = false\n"));
+    assert!(daemon.reload().await.contains("second.engine stopped"));
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    // Asked once more, the first engine refuses once more, and there is nobody else.
+    daemon.case_is(CaseState::Parked).await;
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_rests_with_an_engine_that_was_stopped_is_no_failure() {
+    let folder = Folder::new();
+    let daemon = Daemon::start(folder.path()).await;
+    let told = daemon.order("polite", UnitOrder::Stop).await;
+    assert!(told.starts_with("applied, generation 1\nall.route stopped: needs `polite.engine`"), "{told}");
+    insta::assert_snapshot!(daemon.reload().await, @"nothing to do, generation 1");
+    insta::assert_snapshot!(daemon.order("polite", UnitOrder::Start).await, @r"
+    applied, generation 1
+    all.route started
+    polite.engine started
+    ");
+    daemon.stop().await;
+}

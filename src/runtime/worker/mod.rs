@@ -156,7 +156,8 @@ impl WorkerRuntime {
         let mut errors = Vec::new();
         let started = self.start(&mut summary).await;
         self.collect(&mut summary, &mut errors);
-        let (fault, next) = match started {
+        let fitted = if summary.failed > 0 { self.fit_queue().await } else { Ok(()) };
+        let (fault, next) = match fitted.and(started) {
             Ok(next) => (None, next),
             Err(error) => (Some(store_fault("claim cases", &error)), Next::WhenWoken),
         };
@@ -199,6 +200,13 @@ impl WorkerRuntime {
             }
         }
         self.next_time(&parts.store, &cooling).await
+    }
+
+    /// A job goes by the plan that it began with: what it falls back on may be gone by its end.
+    async fn fit_queue(&self) -> Result<(), StoreError> {
+        let shared = self.shared.get();
+        let engines = shared.parts.orders.plan.engines_waited_for();
+        shared.parts.store.reroute_queued(&engines).await.map(drop)
     }
 
     /// Jobs wake the next pass by their end; time alone matters for cool-downs and for leases that no job of ours holds.

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::factory::{DaemonRuntimeBundle, Succession};
 use crate::model::live::Live;
 use crate::runtime::RuntimeRecord;
 use crate::runtime::app_runtime::{AppRuntime, Slot};
-use crate::supervise::{Board, Cycle, Driver, Group, UnitState};
-use crate::unit::plan::UnitName;
+use crate::supervise::{Board, Cycle, Driver, Group, Kick, Kicks, UnitState};
+use crate::unit::plan::{EdgeKind, Kind, Plan, Standing, UnitName};
 
 /// A started bundle.
 pub struct RunningBundle {
@@ -21,7 +21,7 @@ pub struct RunningBundle {
     drivers: Drivers,
     /// Drivers that were told to end, by unit: the next one of the unit begins after it.
     leaving: BTreeMap<String, Life>,
-    kicks: Live<BTreeMap<String, Arc<Notify>>>,
+    kicks: Live<Kicks>,
     intake: Phase,
     workers: Phase,
     outbound: Phase,
@@ -34,7 +34,7 @@ type Drivers = Arc<Mutex<BTreeMap<String, Running>>>;
 struct Running {
     /// Which cycle it drives: its address, for a unit of the same name may have been built anew.
     cycle: usize,
-    kick: Arc<Notify>,
+    kick: Kick,
     life: Life,
 }
 
@@ -43,21 +43,10 @@ struct Running {
 struct Life {
     /// After the pass in flight.
     stop: CancellationToken,
-    /// At once: the pass in flight is dropped, and what it had not committed rolls back.
+    /// The pass in flight took too long after that, and was dropped: what it had not committed rolled back.
     cut: CancellationToken,
     /// It has ended, however.
     ended: CancellationToken,
-}
-
-impl Life {
-    /// Waits for the end, and makes one when the time is over.
-    async fn over(&self, unit: &str) {
-        if tokio::time::timeout(HAND_OVER, self.ended.cancelled()).await.is_err() {
-            tracing::warn!(unit, "the version before did not end in time: its pass is cut");
-            self.cut.cancel();
-            self.ended.cancelled().await;
-        }
-    }
 }
 
 /// Drivers that stop together.
@@ -82,17 +71,21 @@ const GIVE_BACK: Duration = Duration::from_secs(15);
 /// start asks about.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
 
-/// A driver that is replaced may finish its pass for so long.
-const HAND_OVER: Duration = Duration::from_secs(30);
-
 impl Phase {
     fn new(name: &'static str) -> Self {
         Self { group: Group::new(name), stop: CancellationToken::new() }
     }
 }
 
-/// What drives one unit of a bundle: begins its driver, after the one before it has ended.
-type Begin = Box<dyn FnOnce(&mut RunningBundle, Option<Life>)>;
+/// What drives one unit of a bundle: makes its driver, which begins after the one before it has ended.
+type Begin = Box<dyn FnOnce(&mut RunningBundle, Option<Life>) -> Task>;
+
+/// A driver that is made and does not run yet.
+struct Task {
+    unit: String,
+    group: Group,
+    run: BoxFuture<'static, ()>,
+}
 
 /// A unit of a bundle that takes part.
 struct Wanted {
@@ -107,7 +100,7 @@ impl RunningBundle {
     pub fn start(bundle: DaemonRuntimeBundle) -> Self {
         let (intake, workers, outbound) =
             (Phase::new("intake"), Phase::new("workers"), Phase::new("outbound"));
-        let (drivers, kicks) = (Drivers::default(), Live::new(BTreeMap::new()));
+        let (drivers, kicks) = (Drivers::default(), Live::new(Kicks::new()));
         let leaving = BTreeMap::new();
         let mut running = Self { bundle, drivers, leaving, kicks, intake, workers, outbound };
         running.drive(&BTreeSet::new());
@@ -137,6 +130,7 @@ impl RunningBundle {
             }
             stays
         });
+        let mut tasks = Vec::new();
         for Wanted { unit, cycle, begin } in wanted {
             let before = match self.lock().get(&unit) {
                 Some(running) if running.cycle == cycle && !anew.contains(&unit) => continue,
@@ -146,34 +140,59 @@ impl RunningBundle {
                 }
                 None => leaving.get(&unit).cloned(),
             };
-            begin(self, before);
+            tasks.push(begin(self, before));
         }
         self.leaving = leaving;
-        self.kicks.set(
-            self.lock().iter().map(|(unit, running)| (unit.clone(), Arc::clone(&running.kick))).collect(),
-        );
+        let kicks = self.all_kicks();
+        self.board().on_failure().set(on_failure(&self.bundle.plan, &kicks));
+        self.kicks.set(kicks);
+        // Only now: who fails at once must know whom to kick.
+        for Task { unit, group, run } in tasks {
+            group.spawn(unit, run);
+        }
     }
 
-    /// Begins a driver, once `before` has ended or had its time.
+    /// The kicks of all drivers, and of the timers that one of them looks after.
+    fn all_kicks(&self) -> Kicks {
+        let mut kicks: Kicks =
+            self.lock().iter().map(|(unit, running)| (unit.clone(), running.kick.clone())).collect();
+        let Some(scheduler) = self.bundle.app.scheduler.on() else { return kicks };
+        for (name, standing) in &self.bundle.plan.timers {
+            if let Standing::Active(_) = standing {
+                // The board holds kicks, and the scheduler the board.
+                let (scheduler, timer) = (Arc::downgrade(scheduler), name.clone());
+                let kick = move |why| {
+                    if let Some(scheduler) = scheduler.upgrade() {
+                        scheduler.kick(&timer, why);
+                    }
+                };
+                kicks.insert(format!("{name}.timer"), Kick::new(kick));
+            }
+        }
+        kicks
+    }
+
+    /// Makes a driver that begins once `before` has ended.
     fn begin<C: Cycle<Record = RuntimeRecord>>(
         &mut self,
         cycle: &Arc<C>,
         phase: fn(&Self) -> &Phase,
         before: Option<Life>,
-    ) {
+    ) -> Task {
         let unit = cycle.unit().to_owned();
         let stop = phase(self).stop.child_token();
         let life = Life { stop, cut: CancellationToken::new(), ended: CancellationToken::new() };
         let driver = Driver::new(Arc::clone(cycle), self.board().clone(), self.bundle.clock.clone());
-        let running = Running { cycle: address(cycle), kick: driver.kick_handle(), life: life.clone() };
+        let running = Running { cycle: address(cycle), kick: driver.kick(), life: life.clone() };
         self.lock().insert(unit.clone(), running);
         let (name, board, clock) = (unit.clone(), self.board().clone(), self.bundle.clock.clone());
-        phase(self).group.spawn(unit, async move {
+        let patience = cycle.stop_timeout();
+        let run = async move {
             let Life { stop, cut, ended } = life;
             // Told however the driver ends.
             let _ended = ended.drop_guard();
             if let Some(before) = before {
-                before.over(&name).await;
+                before.ended.cancelled().await;
                 // Off, gone or replaced again meanwhile: not even a first pass.
                 if stop.is_cancelled() {
                     return;
@@ -181,8 +200,24 @@ impl RunningBundle {
                 // Its last pass has just been entered under this name.
                 board.enter(&name, UnitState::Activating, None, clock.now());
             }
-            cut.run_until_cancelled(driver.run(stop)).await;
-        });
+            let late = async {
+                stop.cancelled().await;
+                tokio::time::sleep(patience).await;
+            };
+            tokio::select! {
+                biased;
+                () = driver.run(stop.clone()) => {}
+                () = late => {
+                    tracing::warn!(unit = name, "did not end in time: its pass is cut");
+                    cut.cancel();
+                    board.update(&name, |status| {
+                        status.running_since = None;
+                        status.enter(UnitState::Stopped, clock.now());
+                    });
+                }
+            }
+        };
+        Task { unit, group: phase(self).group.clone(), run: Box::pin(run) }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Running>> {
@@ -203,7 +238,7 @@ impl RunningBundle {
 
     /// Handles that run one cycle of a unit now, by full name; brought up to date by each swap.
     #[must_use]
-    pub fn kicks(&self) -> Live<BTreeMap<String, Arc<Notify>>> {
+    pub fn kicks(&self) -> Live<Kicks> {
         self.kicks.clone()
     }
 
@@ -243,6 +278,10 @@ impl RunningBundle {
         if let Some(outbound) = self.bundle.app.outbound.on() {
             cut.extend(outbound.group().stop(SEND_DEADLINE, hurry).await.aborted);
         }
+        let drivers = self.lock();
+        let late = drivers.iter().filter(|(_, running)| running.life.cut.is_cancelled());
+        cut.extend(late.map(|(unit, _)| unit.clone()));
+        drop(drivers);
         StopOutcome { graceful: cut.is_empty(), cut }
     }
 }
@@ -273,6 +312,30 @@ fn want<C: Cycle<Record = RuntimeRecord>>(
         cycle: address(&cycle),
         begin: Box::new(move |running, before| running.begin(&cycle, phase, before)),
     });
+}
+
+/// Whom a unit kicks when it fails, for those that name some that can be kicked.
+fn on_failure(plan: &Plan, kicks: &Kicks) -> BTreeMap<String, Kicks> {
+    let mut named: BTreeMap<String, Kicks> = BTreeMap::new();
+    for edge in plan.edges.iter().filter(|edge| edge.kind == EdgeKind::OnFailure && edge.from != edge.to) {
+        let to = on_board(plan, &edge.to);
+        if let Some(kick) = kicks.get(&to) {
+            named.entry(on_board(plan, &edge.from)).or_default().insert(to, kick.clone());
+        }
+    }
+    named
+}
+
+/// The name under which a unit runs: runtimes go by their word, however their unit is called.
+fn on_board(plan: &Plan, unit: &UnitName) -> String {
+    let word = plan.runtimes.iter().find_map(|(word, standing)| match standing {
+        Standing::Active(runtime) if runtime.name == unit.name => Some(word),
+        _ => None,
+    });
+    match word {
+        Some(word) if unit.kind == Kind::Runtime => format!("{word}.{}", Kind::Runtime.word()),
+        _ => unit.to_string(),
+    }
 }
 
 fn address<C>(cycle: &Arc<C>) -> usize {

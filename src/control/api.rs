@@ -7,7 +7,6 @@ mod review;
 mod status;
 mod units;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -16,19 +15,19 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
-use tokio::sync::Notify;
 
 use super::manager::Manager;
 use super::server::Fault;
 use super::wire::{Hello, Mode};
 use crate::model::class::chain;
+use crate::model::cycle::Activation;
 use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
 use crate::runtime::RuntimeRecord;
 use crate::runtime::review::ReviewDesk;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Store, StoreError};
-use crate::supervise::Board;
+use crate::supervise::{Board, Kicks};
 use crate::unit::plan::{Plan, Standing};
 
 /// What the handlers work with.
@@ -40,7 +39,7 @@ pub struct ApiState {
     /// What each unit is doing.
     pub board: Board<RuntimeRecord>,
     /// Runs one cycle of a unit now; empty when no daemon runs.
-    pub kicks: Live<BTreeMap<String, Arc<Notify>>>,
+    pub kicks: Live<Kicks>,
     /// What runs now.
     pub present: Live<Present>,
     /// Takes orders to units; `None` when no daemon runs.
@@ -157,7 +156,7 @@ async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
     let kicks = state.kicks.get();
     match kicks.get(&unit) {
         Some(kick) => {
-            kick.notify_one();
+            kick.now(Activation::Manual);
             Ok(Json(()))
         }
         None if !state.daemon => {

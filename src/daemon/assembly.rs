@@ -230,7 +230,7 @@ impl Assembly {
             store: self.store.clone(),
             desk: self.bundle.desk.clone(),
             board: self.bundle.board.clone(),
-            kicks: Live::new(std::collections::BTreeMap::new()),
+            kicks: Live::new(crate::supervise::Kicks::new()),
             present: Live::new(present),
             manager: None,
             daemon: false,

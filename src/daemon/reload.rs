@@ -27,6 +27,7 @@ use crate::control::server::Fault;
 use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder, WatchedDir};
 use crate::diag::Counts;
 use crate::model::class::chain;
+use crate::model::cycle::Activation;
 use crate::model::environment::Environment;
 use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
@@ -343,7 +344,7 @@ impl Reloader {
             self.0.rooms.store.wakeups().worker.notify_one();
         }
         if let Some(kick) = running.kicks().get().get(&name.to_string()) {
-            kick.notify_one();
+            kick.now(Activation::Manual);
         }
         Ok(())
     }

@@ -27,6 +27,8 @@ pub struct Situation<'a> {
     pub attempts: u32,
     /// From this many on the case goes to the user instead of being tried again.
     pub attempts_max: u32,
+    /// From this try on a program that fell over does not get the case again.
+    pub exit_attempts: u32,
     /// Now.
     pub now: Timestamp,
     /// Spreads cases that failed together.
@@ -61,7 +63,7 @@ pub struct Decision {
 /// to the user. Everything else does: after `attempts_max` tries, over all engines, the user is asked.
 #[must_use]
 pub fn after(situation: &Situation<'_>) -> Decision {
-    let Situation { failure, attempts, attempts_max, now, seed, fallback } = *situation;
+    let Situation { failure, attempts, attempts_max, exit_attempts, now, seed, fallback } = *situation;
     let backoff = now.plus(Backoff::CASE.wait(attempts, seed));
     let used_up = attempts >= attempts_max;
     let fall_back_or = |otherwise| if fallback { After::FallBack } else { otherwise };
@@ -72,8 +74,10 @@ pub fn after(situation: &Situation<'_>) -> Decision {
         RunFailure::Empty | RunFailure::Cut | RunFailure::TimeoutIdle | RunFailure::TimeoutTotal => {
             only_case(if attempts <= 1 { retry_or_park } else { fall_back_or(After::Park) })
         }
-        // A program that fell over may do better the second time; then whoever wrote it has to look.
-        RunFailure::Exit => only_case(if attempts <= 1 { retry_or_park } else { fall_back_or(After::Park) }),
+        // A program that fell over may do better the next time; then whoever wrote it has to look.
+        RunFailure::Exit => {
+            only_case(if attempts < exit_attempts { retry_or_park } else { fall_back_or(After::Park) })
+        }
         RunFailure::Refused | RunFailure::BadRequest | RunFailure::Protocol => {
             only_case(fall_back_or(After::Park))
         }
@@ -110,9 +114,12 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_796_025_600_000);
 
+    fn situation(failure: &RunFailure, attempts: u32, fallback: bool) -> Situation<'_> {
+        Situation { failure, attempts, attempts_max: 4, exit_attempts: 2, now: NOW, seed: 0, fallback }
+    }
+
     fn shown(failure: &RunFailure, attempts: u32, fallback: bool) -> String {
-        let situation = Situation { failure, attempts, attempts_max: 4, now: NOW, seed: 0, fallback };
-        let Decision { next, cool_down } = after(&situation);
+        let Decision { next, cool_down } = after(&situation(failure, attempts, fallback));
         let next = match next {
             After::RetryAt(at) => format!("retry in {}", minutes(at)),
             After::FallBack => "fall back".to_owned(),
@@ -122,6 +129,16 @@ mod tests {
             Some(until) => format!("{next}, engine rests {}", minutes(until)),
             None => next,
         }
+    }
+
+    #[test]
+    fn how_often_a_program_may_fall_over_is_the_units_word() {
+        let next = |exit_attempts, attempts| {
+            after(&Situation { exit_attempts, ..situation(&RunFailure::Exit, attempts, true) }).next
+        };
+        assert_eq!(next(1, 1), After::FallBack);
+        assert!(matches!(next(4, 3), After::RetryAt(_)));
+        assert_eq!(next(4, 4), After::FallBack);
     }
 
     /// To the next half minute, so that the spread does not show.

@@ -19,6 +19,8 @@ pub enum Activation {
     WakeUp,
     /// A person asked for it.
     Manual,
+    /// A unit failed whose `on_failure` names this one.
+    OnFailure,
 }
 
 /// One error of a cycle.

@@ -16,6 +16,8 @@ impl Backoff {
     pub const NETWORK: Self = Self { first: Duration::from_secs(5), max: Duration::from_secs(15 * 60) };
     /// For a case that failed in an engine.
     pub const CASE: Self = Self { first: Duration::from_secs(30), max: Duration::from_secs(3600) };
+    /// For settings that cannot work: a missing folder may come back without an edit.
+    pub const CONFIG: Self = Self { first: Duration::from_secs(60), max: Duration::from_secs(3600) };
     /// For a panic of ours.
     pub const BUG: Self = Self { first: Duration::from_secs(10), max: Duration::from_secs(30 * 60) };
 
@@ -31,6 +33,35 @@ impl Backoff {
         let tenth = full / 10;
         let share = u32::try_from(mixed >> 54).unwrap_or(0);
         full - tenth.mul_f64(f64::from(share) / 1024.0)
+    }
+}
+
+/// How a unit that failed is tried again, by the class of the fault. A wait that a far side asks for is not among it:
+/// that is obeyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RestartPolicy {
+    /// The far side or the way to it is not there. Never gives up.
+    pub network: Backoff,
+    /// Settings, or a refusal that asking again does not help.
+    pub config: Backoff,
+    /// Refused credentials that did not change are tried again this seldom; new ones soon.
+    pub auth_every: Duration,
+    /// A panic of ours.
+    pub bug: Backoff,
+    /// After so many of those in a row the unit is left alone until somebody restarts it.
+    pub bug_attempts: u32,
+}
+
+impl Default for RestartPolicy {
+    fn default() -> Self {
+        Self {
+            network: Backoff::NETWORK,
+            config: Backoff::CONFIG,
+            // Far sides lock accounts that hammer.
+            auth_every: Duration::from_secs(3600),
+            bug: Backoff::BUG,
+            bug_attempts: 10,
+        }
     }
 }
 

@@ -57,6 +57,16 @@ struct Live {
     plan: Arc<Plan>,
     generation: i64,
     timers: BTreeMap<String, Stand>,
+    /// Timers that were kicked and have not made their case yet, and why.
+    kicked: BTreeMap<String, Activation>,
+}
+
+/// What one pass did of one timer.
+#[derive(Clone, Copy)]
+struct Did {
+    cases_made: u64,
+    passed_over: u64,
+    why: Activation,
 }
 
 /// Where a timer stands.
@@ -84,8 +94,12 @@ impl SchedulerRuntime {
     /// Over a store, with the timers of a plan.
     #[must_use]
     pub fn new(parts: SchedulerParts) -> Self {
-        let live =
-            Live { plan: Arc::clone(&parts.plan), generation: parts.generation, timers: BTreeMap::new() };
+        let live = Live {
+            plan: Arc::clone(&parts.plan),
+            generation: parts.generation,
+            timers: BTreeMap::new(),
+            kicked: BTreeMap::new(),
+        };
         Self { parts, live: Mutex::new(live), changed: Notify::new() }
     }
 
@@ -93,8 +107,21 @@ impl SchedulerRuntime {
     /// board's entries of timers are whoever's who swaps the plan.
     pub fn adopt(&self, plan: Arc<Plan>, generation: i64) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        live.timers.retain(|name, _| matches!(plan.timers.get(name), Some(Standing::Active(_))));
+        let is_on = |name: &String| matches!(plan.timers.get(name), Some(Standing::Active(_)));
+        live.timers.retain(|name, _| is_on(name));
+        live.kicked.retain(|name, _| is_on(name));
         (live.plan, live.generation) = (plan, generation);
+        drop(live);
+        self.changed.notify_one();
+    }
+
+    /// Makes a timer's case now, besides its schedule, whose next time stays what it is; also out of its hours. Several
+    /// kicks before the next pass make one case, and so do two in one second.
+    pub fn kick(&self, timer: &str, why: Activation) {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(live.plan.timers.get(timer), Some(Standing::Active(_))) {
+            live.kicked.insert(timer.to_owned(), why);
+        }
         drop(live);
         self.changed.notify_one();
     }
@@ -153,6 +180,10 @@ impl SchedulerRuntime {
                 run.push(due);
             }
         }
+        let kicked = self.kicked(&timer.name);
+        if kicked.is_some() {
+            run.push(now);
+        }
         let mut made = 0;
         if !known || !run.is_empty() || passed_over > 0 {
             made = self.commit(timer, &run, &standing, generation).await?;
@@ -161,10 +192,19 @@ impl SchedulerRuntime {
         summary.passed_over += passed_over as u64;
         let next = timer.schedule.next(standing.phase, seed);
         let next = [next, standing.at_start].into_iter().flatten().min();
-        self.tell(timer, next, (made, passed_over as u64), now);
+        let why = kicked.unwrap_or(Activation::Timer);
+        self.tell(timer, next, Did { cases_made: made, passed_over: passed_over as u64, why }, now);
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if kicked.is_some() {
+            // Not before its case is committed.
+            live.kicked.remove(&timer.name);
+        }
         live.timers.insert(timer.name.clone(), standing);
         Ok(next)
+    }
+
+    fn kicked(&self, timer: &str) -> Option<Activation> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).kicked.get(timer).copied()
     }
 
     /// Where a timer stands, and whether the store knows it.
@@ -231,13 +271,13 @@ impl SchedulerRuntime {
     }
 
     /// The timer's entry on the board.
-    fn tell(&self, timer: &TimerUnit, next: Option<Timestamp>, done: (u64, u64), now: Timestamp) {
+    fn tell(&self, timer: &TimerUnit, next: Option<Timestamp>, did: Did, now: Timestamp) {
         let unit = format!("{}.timer", timer.name);
         let board = &self.parts.board;
         if board.get(&unit).is_none() {
             board.enter(&unit, UnitState::Active, None, now);
         }
-        let (cases_made, passed_over) = done;
+        let Did { cases_made, passed_over, why } = did;
         if passed_over > 0 {
             let on_resume = timer.schedule.on_resume.word();
             tracing::info!(unit, passed_over, on_resume, "due times were missed and passed over");
@@ -247,7 +287,7 @@ impl SchedulerRuntime {
             status.next_due = next;
             if cases_made + passed_over > 0 {
                 status.passes += 1;
-                status.last_activation = Some(Activation::Timer);
+                status.last_activation = Some(why);
                 let summary = SchedulerSummary { timers: 1, cases_made, passed_over };
                 status.record = Some(RuntimeRecord::clean(RuntimeSummary::Scheduler(summary)));
             }

@@ -14,6 +14,7 @@ use crate::model::cycle::{RuntimeSummary, SyncSummary};
 use crate::model::item::{Backlog, Cursor, PollRequest};
 use crate::model::limits;
 use crate::model::live::Live;
+use crate::model::retry::RestartPolicy;
 use crate::model::schedule::{OnResume, Phase, Schedule, Seed};
 use crate::model::text;
 use crate::model::time::{Clock, Timestamp};
@@ -24,9 +25,6 @@ use crate::store::{PageCommit, PageReport, Store};
 use crate::supervise::{Cycle, Fault, Next, Pass};
 use crate::unit::plan::ConnectorUnit;
 use crate::unit::value::{Setting, Settings, Value};
-
-/// Refused credentials that did not change are tried again this seldom: far sides lock accounts that hammer.
-const AUTH_RETRY: Duration = Duration::from_secs(3600);
 
 /// A regular poll is left out if less than this part of the interval has gone by since another one.
 const GAP_PART: u32 = 4;
@@ -259,7 +257,7 @@ impl SyncLoop {
     async fn still_refused(&self) -> Option<Fault> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let same = refused.fingerprint == self.fingerprint().await;
-        if same && self.clock.now().since(refused.at) < AUTH_RETRY {
+        if same && self.clock.now().since(refused.at) < self.unit.restart.auth_every {
             return Some(Fault::new(ErrorClass::Auth, refused.message));
         }
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -311,6 +309,14 @@ impl Cycle for SyncLoop {
 
     fn allowed_from(&self, at: Timestamp) -> Option<Timestamp> {
         self.unit.schedule.opening(at)
+    }
+
+    fn restart(&self) -> RestartPolicy {
+        self.unit.restart
+    }
+
+    fn stop_timeout(&self) -> Duration {
+        self.unit.stop_timeout
     }
 
     fn woken(&self) -> BoxFuture<'_, ()> {

@@ -8,6 +8,7 @@ use crate::model::time::Timestamp;
 
 use super::cycle::Fault;
 use super::jumps::Jumps;
+use super::kick::OnFailure;
 
 /// State of a unit, in systemd's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,23 +58,28 @@ pub struct UnitStatus<R> {
     pub panics: u32,
 }
 
-/// The board: states from the drivers, and to the drivers the word that time has jumped. Cheap to clone; clones are
-/// the same board.
+/// The board: states from the drivers, to the drivers the word that time has jumped, and who is kicked when a unit
+/// fails. Cheap to clone; clones are the same board.
 #[derive(Debug)]
 pub struct Board<R> {
     units: Arc<Mutex<BTreeMap<String, UnitStatus<R>>>>,
     jumps: Jumps,
+    on_failure: OnFailure,
 }
 
 impl<R> Clone for Board<R> {
     fn clone(&self) -> Self {
-        Self { units: Arc::clone(&self.units), jumps: self.jumps.clone() }
+        Self {
+            units: Arc::clone(&self.units),
+            jumps: self.jumps.clone(),
+            on_failure: self.on_failure.clone(),
+        }
     }
 }
 
 impl<R> Default for Board<R> {
     fn default() -> Self {
-        Self { units: Arc::default(), jumps: Jumps::default() }
+        Self { units: Arc::default(), jumps: Jumps::default(), on_failure: OnFailure::default() }
     }
 }
 
@@ -82,6 +88,12 @@ impl<R> Board<R> {
     #[must_use]
     pub fn jumps(&self) -> &Jumps {
         &self.jumps
+    }
+
+    /// Who is kicked when a unit fails. Told by whoever enters the failure.
+    #[must_use]
+    pub fn on_failure(&self) -> &OnFailure {
+        &self.on_failure
     }
 }
 

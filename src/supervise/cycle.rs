@@ -1,9 +1,15 @@
 //! A cycle: one pass of one runtime. It takes no input and is not told why it runs.
 
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
 
 use crate::model::class::ErrorClass;
+use crate::model::retry::RestartPolicy;
 use crate::model::time::Timestamp;
+
+/// So long a pass in flight may go on after its driver was told to end, where a unit does not say.
+pub const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One periodic piece of work. The same method serves start-up, timer, wake-up and by hand.
 pub trait Cycle: Send + Sync + 'static {
@@ -27,6 +33,16 @@ pub trait Cycle: Send + Sync + 'static {
     /// to it.
     fn allowed_from(&self, at: Timestamp) -> Option<Timestamp> {
         Some(at)
+    }
+
+    /// How it is tried again after a fault.
+    fn restart(&self) -> RestartPolicy {
+        RestartPolicy::default()
+    }
+
+    /// A pass in flight may go on for so long after its driver was told to end; then it is cut.
+    fn stop_timeout(&self) -> Duration {
+        STOP_TIMEOUT
     }
 
     /// Resolves when there may be something to do before the next due time.

@@ -17,6 +17,7 @@ use crate::model::time::{Clock, Timestamp};
 use super::board::{Board, UnitState};
 use super::cycle::{Cycle, Fault, Next, Pass};
 use super::jumps::Weather;
+use super::kick::Kick;
 use super::restart;
 
 /// Wake-ups that come in a burst are taken together: a cycle runs at most once in this span by wake-up alone.
@@ -31,6 +32,8 @@ pub struct Driver<C: Cycle> {
     board: Board<C::Record>,
     clock: Clock,
     kick: Arc<Notify>,
+    /// The kick that another unit's failure gives.
+    called: Arc<Notify>,
     seed: u64,
     weather: Weather,
 }
@@ -41,13 +44,19 @@ impl<C: Cycle> Driver<C> {
         board.enter(cycle.unit(), UnitState::Activating, None, clock.now());
         let seed = cycle.unit().bytes().fold(7u64, |h, b| h.wrapping_mul(31).wrapping_add(u64::from(b)));
         let weather = Weather::of(board.jumps().clone());
-        Self { cycle, board, clock, kick: Arc::new(Notify::new()), seed, weather }
+        let (kick, called) = Default::default();
+        Self { cycle, board, clock, kick, called, seed, weather }
     }
 
-    /// Notifying this runs a cycle now.
+    /// Runs a cycle now.
     #[must_use]
-    pub fn kick_handle(&self) -> Arc<Notify> {
-        Arc::clone(&self.kick)
+    pub fn kick(&self) -> Kick {
+        let (kick, called) = (Arc::clone(&self.kick), Arc::clone(&self.called));
+        Kick::new(
+            move |why| {
+                if why == Activation::OnFailure { called.notify_one() } else { kick.notify_one() }
+            },
+        )
     }
 
     /// Runs until `stop`. A pass in flight is finished, never cut.
@@ -88,6 +97,7 @@ impl<C: Cycle> Driver<C> {
                 biased;
                 () = stop.cancelled() => return None,
                 () = self.kick.notified() => return Some(Activation::Manual),
+                () = self.called.notified() => return Some(Activation::OnFailure),
                 () = due => {}
                 () = jumped => {}
                 () = &mut woken => {
@@ -140,7 +150,10 @@ impl<C: Cycle> Driver<C> {
         if let Some(next) = self.weathered(fault.as_ref(), now) {
             return next;
         }
-        let failures_before = self.board.get(unit).map_or(0, |status| status.failures);
+        let before = self.board.get(unit);
+        let failures_before = before.as_ref().map_or(0, |status| status.failures);
+        let was_failed = before.is_some_and(|status| status.state == UnitState::Failed);
+        let healthy = fault.as_ref().is_none_or(|fault| restart::is_healthy(fault.class));
         let failures = match &fault {
             None => 0,
             Some(_) if tried => failures_before.saturating_add(1),
@@ -148,7 +161,7 @@ impl<C: Cycle> Driver<C> {
         };
         let next = match &fault {
             None => wanted,
-            Some(fault) => restart::after_fault(fault.class, failures, now, self.seed)
+            Some(fault) => restart::after_fault(&self.cycle.restart(), fault.class, failures, now, self.seed)
                 .and_then(|at| self.cycle.allowed_from(at))
                 .map_or(Next::WhenWoken, Next::At),
         };
@@ -170,13 +183,15 @@ impl<C: Cycle> Driver<C> {
             if record.is_some() {
                 status.record = record;
             }
-            let healthy = fault.as_ref().is_none_or(|fault| restart::is_healthy(fault.class));
             status.enter(if healthy { UnitState::Active } else { UnitState::Failed }, now);
             if fault.is_none() && tried {
                 status.last_success = Some(now);
             }
             status.fault = fault;
         });
+        if !healthy && tried && !was_failed {
+            self.board.on_failure().failed(unit, now);
+        }
         next
     }
 
@@ -256,212 +271,4 @@ fn panic_fault(payload: &(dyn std::any::Any + Send)) -> Fault {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use futures_util::future::BoxFuture;
-
-    use super::*;
-
-    /// Plays back a list of outcomes, then asks to be left alone.
-    struct Scripted {
-        outcomes: Mutex<Vec<Option<ErrorClass>>>,
-        done: Notify,
-    }
-
-    impl Cycle for Scripted {
-        type Record = u32;
-
-        fn unit(&self) -> &str {
-            "scripted.runtime"
-        }
-
-        fn activate(&self) -> BoxFuture<'_, Pass<u32>> {
-            Box::pin(async {
-                let next = self.outcomes.lock().unwrap().pop();
-                let Some(outcome) = next else {
-                    self.done.notify_one();
-                    return Pass { record: 0, fault: None, next: Next::WhenWoken, fresh: false, tried: true };
-                };
-                assert!(outcome != Some(ErrorClass::Permanent), "asked to panic");
-                let tried = outcome != Some(ErrorClass::Uncertain);
-                let fault = outcome.map(|class| Fault::new(class, "no"));
-                Pass { record: 1, fault, next: Next::Now, fresh: true, tried }
-            })
-        }
-    }
-
-    async fn run(outcomes: Vec<Option<ErrorClass>>, kicks: usize) -> UnitStatus {
-        let clock = Clock::manual(Timestamp(0));
-        let board = Board::default();
-        let cycle = Arc::new(Scripted { outcomes: Mutex::new(outcomes), done: Notify::new() });
-        let driver = Driver::new(Arc::clone(&cycle), board.clone(), clock);
-        let kick = driver.kick_handle();
-        let stop = CancellationToken::new();
-        let watch = async {
-            for pass in 0..kicks {
-                while board.get("scripted.runtime").unwrap().passes <= pass as u64 {
-                    tokio::task::yield_now().await;
-                }
-                kick.notify_one();
-            }
-            while board.get("scripted.runtime").unwrap().passes < kicks as u64 + 1 {
-                tokio::task::yield_now().await;
-            }
-            let status = board.get("scripted.runtime").unwrap();
-            stop.cancel();
-            status
-        };
-        tokio::join!(driver.run(stop.clone()), watch).1
-    }
-
-    type UnitStatus = super::super::board::UnitStatus<u32>;
-
-    #[tokio::test]
-    async fn a_fault_is_kept_until_a_good_pass() {
-        let failed = run(vec![Some(ErrorClass::NETWORK)], 0).await;
-        assert_eq!((failed.state, failed.failures), (UnitState::Failed, 1));
-        assert!(failed.next_due.is_some() && failed.last_success.is_none());
-        let healed = run(vec![None, Some(ErrorClass::NETWORK)], 2).await;
-        assert_eq!((healed.state, healed.failures), (UnitState::Active, 0));
-        assert!(healed.fault.is_none() && healed.last_success.is_some());
-    }
-
-    #[tokio::test]
-    async fn a_panic_is_a_fault_and_the_driver_goes_on() {
-        let status = run(vec![Some(ErrorClass::Permanent)], 0).await;
-        let fault = status.fault.unwrap();
-        assert_eq!((fault.class, status.failures, status.panics), (ErrorClass::Bug, 1, 1));
-        assert!(fault.message.contains("asked to panic"), "{}", fault.message);
-    }
-
-    #[tokio::test]
-    async fn a_look_that_tries_nothing_is_no_further_failure() {
-        let script = vec![Some(ErrorClass::Uncertain), Some(ErrorClass::Uncertain), Some(ErrorClass::Auth)];
-        let status = run(script, 2).await;
-        assert_eq!((status.failures, status.passes, status.last_try), (1, 3, Some(Timestamp(0))));
-        let only_looks = run(vec![Some(ErrorClass::Uncertain)], 0).await;
-        assert_eq!((only_looks.failures, only_looks.last_try), (1, None));
-    }
-
-    /// Wants to run every hour and counts; after a sleep, in its own place.
-    struct Hourly {
-        clock: Clock,
-        faults: Mutex<Vec<Option<ErrorClass>>>,
-    }
-
-    impl Cycle for Hourly {
-        type Record = u32;
-
-        fn unit(&self) -> &str {
-            "hourly.runtime"
-        }
-
-        fn activate(&self) -> BoxFuture<'_, Pass<u32>> {
-            Box::pin(async {
-                let fault = self.faults.lock().unwrap().pop().flatten();
-                let fault = fault.map(|class| Fault::new(class, "no"));
-                let next = Next::At(self.clock.now().plus(HOUR));
-                Pass { record: 0, fault, next, fresh: false, tried: true }
-            })
-        }
-
-        fn overslept(&self) -> Next {
-            Next::At(self.clock.now().plus(PLACE))
-        }
-    }
-
-    const HOUR: Duration = Duration::from_secs(3600);
-    const PLACE: Duration = Duration::from_secs(17);
-
-    /// Drives an hourly cycle while `scene` moves the clock and tells of it.
-    async fn hourly<F: Future<Output = ()>>(
-        faults: Vec<Option<ErrorClass>>,
-        scene: impl FnOnce(Clock, Board<u32>) -> F,
-    ) {
-        let clock = Clock::manual(Timestamp(1_000_000_000));
-        let board = Board::default();
-        let cycle = Arc::new(Hourly { clock: clock.clone(), faults: Mutex::new(faults) });
-        let driver = Driver::new(cycle, board.clone(), clock.clone());
-        let stop = CancellationToken::new();
-        let scene = scene(clock, board);
-        tokio::join!(driver.run(stop.clone()), async {
-            scene.await;
-            stop.cancel();
-        });
-    }
-
-    async fn until(board: &Board<u32>, is_so: impl Fn(&UnitStatus) -> bool) -> UnitStatus {
-        for _ in 0..1_000_000 {
-            let status = board.get("hourly.runtime").unwrap();
-            if is_so(&status) {
-                return status;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("{:?}", board.get("hourly.runtime"));
-    }
-
-    async fn jump(clock: &Clock, board: &Board<u32>, span: Duration) {
-        clock.advance(span);
-        board.jumps().tell(clock.now());
-    }
-
-    #[tokio::test]
-    async fn s41_hours_of_sleep_are_one_run_in_its_own_place() {
-        hourly(Vec::new(), async |clock, board| {
-            until(&board, |status| status.passes == 1).await;
-            jump(&clock, &board, 5 * HOUR).await;
-            let place = clock.now().plus(PLACE);
-            let waiting = until(&board, |status| status.next_due == Some(place)).await;
-            assert_eq!(waiting.passes, 1, "not at once with everybody else");
-            jump(&clock, &board, PLACE).await;
-            let ran = until(&board, |status| status.passes == 2).await;
-            assert_eq!(ran.next_due, Some(clock.now().plus(HOUR)));
-        })
-        .await;
-    }
-
-    #[tokio::test]
-    async fn s41_a_short_sleep_moves_no_due_time() {
-        hourly(Vec::new(), async |clock, board| {
-            let before = until(&board, |status| status.passes == 1).await;
-            jump(&clock, &board, HOUR / 2).await;
-            tokio::task::yield_now().await;
-            let after = until(&board, |_| true).await;
-            assert_eq!((after.next_due, after.passes), (before.next_due, 1));
-            jump(&clock, &board, HOUR / 2).await;
-            until(&board, |status| status.passes == 2).await;
-        })
-        .await;
-    }
-
-    #[tokio::test]
-    async fn s41_the_network_after_a_sleep_is_the_weather_for_a_minute() {
-        let faults = vec![Some(ErrorClass::NETWORK), Some(ErrorClass::NETWORK), None];
-        hourly(faults, async |clock, board| {
-            until(&board, |status| status.passes == 1).await;
-            jump(&clock, &board, 5 * HOUR).await;
-            let place = clock.now().plus(PLACE);
-            until(&board, |status| status.next_due == Some(place)).await;
-            for passes in 2..4 {
-                jump(&clock, &board, PLACE).await;
-                let quiet = until(&board, |status| status.passes == passes).await;
-                assert_eq!((quiet.state, quiet.failures, quiet.fault), (UnitState::Active, 0, None));
-                let soon = quiet.next_due.unwrap().since(clock.now());
-                assert!(soon <= Duration::from_secs(15), "{soon:?}");
-            }
-            jump(&clock, &board, Duration::from_secs(15)).await;
-            let well = until(&board, |status| status.passes == 4).await;
-            assert_eq!((well.state, well.failures), (UnitState::Active, 0));
-        })
-        .await;
-    }
-
-    #[tokio::test]
-    async fn being_asked_to_wait_is_healthy() {
-        let limited = ErrorClass::RateLimited { until: Timestamp(90_000) };
-        let status = run(vec![Some(limited)], 0).await;
-        assert_eq!((status.state, status.next_due), (UnitState::Active, Some(Timestamp(90_000))));
-    }
-}
+mod tests;

@@ -7,10 +7,12 @@ pub mod cycle;
 pub mod driver;
 pub mod group;
 pub mod jumps;
+pub mod kick;
 pub mod restart;
 
 pub use board::{Board, UnitState, UnitStatus};
-pub use cycle::{Cycle, Fault, Next, Pass};
+pub use cycle::{Cycle, Fault, Next, Pass, STOP_TIMEOUT};
 pub use driver::Driver;
 pub use group::{Group, StopReport};
 pub use jumps::Jumps;
+pub use kick::{Kick, Kicks, OnFailure};

@@ -2,6 +2,7 @@
 
 pub(crate) mod cycle;
 pub(crate) mod off;
+mod on_failure;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Deref;
@@ -101,6 +102,7 @@ pub(crate) fn check(units: &mut Units, templates: &BTreeSet<UnitName>) {
             }
         }
     }
+    found.extend(on_failure::idle_timers(units));
     found.extend(same_runtimes(units));
     found.extend(same_names(units));
     found.extend(same_but_for_case(units));
@@ -145,6 +147,9 @@ fn look(
         let known = units.keys().chain(&made).filter(|name| *full || name.kind == target.kind);
         return Some(dangling_reference::finding(path, *span, target, *full, known));
     };
+    if *edge == EdgeKind::OnFailure {
+        return on_failure::look(unit, reference, other);
+    }
     let off = switched_off(other);
     if *edge == EdgeKind::Conflicts {
         return off.is_none().then(|| conflicting_units::finding(*span, target));

@@ -50,6 +50,8 @@ pub(crate) struct Typed {
     pub masked: bool,
     /// Takes part.
     pub enabled: bool,
+    /// Keys may have been lost, or are still to come: its syntax has errors, or it is a template.
+    pub broken: bool,
     tables: BTreeMap<&'static str, Settings>,
     spans: BTreeMap<&'static str, BTreeMap<&'static str, KeySpans>>,
     unset: BTreeMap<(&'static str, &'static str), KeySpans>,
@@ -121,6 +123,7 @@ impl Typed {
             report: Report::default(),
             masked: flag(root, "masked") == Some(true),
             enabled: flag(root, "enabled").unwrap_or(broken || kinds::spec(name.kind).enabled),
+            broken: broken || name.is_template(),
             tables: BTreeMap::new(),
             spans: BTreeMap::new(),
             unset: BTreeMap::new(),
@@ -130,7 +133,7 @@ impl Typed {
             name,
         };
         // Instances complete a template, so nothing is missing in it by itself.
-        let broken = broken || typed.name.is_template();
+        let broken = typed.broken;
         typed.note_spans(root);
         typed.contradiction(&around.dirs);
         if typed.masked {

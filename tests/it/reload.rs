@@ -16,6 +16,8 @@ use workagent::daemon::reload::{Reloader, Rooms, Start};
 use workagent::daemon::service_manager::ServiceManager;
 use workagent::daemon::unit_source::UnitSource;
 use workagent::daemon::watch::WatchModes;
+use workagent::model::case::CaseState;
+use workagent::model::cycle::Activation;
 use workagent::model::environment::Environment;
 use workagent::model::live::Live;
 use workagent::model::time::Clock;
@@ -140,6 +142,17 @@ impl Folder {
 
     fn remove(&self, name: &str) {
         std::fs::remove_file(self.path().join("units").join(name)).unwrap();
+    }
+
+    /// A connector whose folder is not there, with more in its file.
+    fn broken(&self, name: &str, more: &str) {
+        self.write(
+            &format!("{name}.connector.toml"),
+            &format!(
+                "[connector]\nplatform = \"directory\"\noutbound = \"never\"\n[directory]\npath = \"{{root}}/none\"\n\
+                 [install]\nenabled = true\n{more}"
+            ),
+        );
     }
 
     fn connector(&self, name: &str, every: &str) {
@@ -407,4 +420,88 @@ async fn what_rests_with_an_engine_that_was_stopped_is_no_failure() {
     polite.engine started
     ");
     daemon.stop().await;
+}
+
+/// From the last try to the next one.
+fn wait_s(status: &UnitStatus<RuntimeRecord>) -> u64 {
+    status.next_due.unwrap().since(status.last_try.unwrap()).as_secs()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn how_a_connector_is_tried_again_is_its_own_and_can_be_changed() {
+    let folder = Folder::new();
+    folder.broken("a", "[restart]\nconfig_first = \"10m\"\nnetwork_first = \"10m\"\n");
+    let daemon = Daemon::start(folder.path()).await;
+    daemon.passes("a.connector", 1).await;
+    let wait = wait_s(&daemon.unit("a.connector"));
+    assert!((540..=660).contains(&wait), "{wait}");
+    let more =
+        "config_first = \"20m\"\nnetwork_first = \"20m\"\nconfig_max = \"20m\"\nnetwork_max = \"20m\"\n";
+    folder.broken("a", &format!("[restart]\n{more}"));
+    insta::assert_snapshot!(daemon.reload().await, @r"
+    applied, generation 2
+    a.connector changed: restart.config_first, restart.config_max, restart.network_first, restart.network_max
+    ");
+    until("a longer wait", || {
+        let status = daemon.unit("a.connector");
+        status.passes == 1 && (1080..=1320).contains(&wait_s(&status))
+    })
+    .await;
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_kicks_a_connector_and_makes_the_case_of_a_timer() {
+    let folder = Folder::new();
+    folder.broken("a", "[unit]\non_failure = [\"b.connector\", \"tell.timer\"]\n");
+    folder.write("tell.timer.toml", "[timer]\ntitle = \"a is down\"\n");
+    let daemon = Daemon::start(folder.path()).await;
+    daemon.passes("b.connector", 2).await;
+    assert_eq!(daemon.unit("b.connector").last_activation, Some(Activation::OnFailure));
+    daemon.passes("tell.timer", 1).await;
+    assert_eq!(daemon.unit("tell.timer").last_activation, Some(Activation::OnFailure));
+    let cases = daemon.store.cases(None, 10).await.unwrap();
+    assert_eq!(cases.iter().map(|case| case.title.as_str()).collect::<Vec<_>>(), ["a is down"]);
+    // It goes on failing, which is nothing new.
+    let before = daemon.unit("a.connector");
+    assert_eq!(before.state, workagent::supervise::UnitState::Failed);
+    daemon.order("a", UnitOrder::ResetFailed).await;
+    daemon.passes("a.connector", before.passes + 1).await;
+    // What on_failure says is live: no driver begins anew for it.
+    folder.broken("a", "[unit]\non_failure = [\"pending.runtime\"]\n");
+    daemon.reload().await;
+    assert_eq!(daemon.unit("b.connector").passes, 2);
+    assert_eq!(daemon.store.cases(None, 10).await.unwrap().len(), 1);
+    daemon.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pass_that_takes_too_long_is_cut_by_the_units_own_word() {
+    let folder = Folder::new();
+    let hangs = |every: &str| {
+        folder.write(
+            "c.connector.toml",
+            &format!(
+                "[connector]\nplatform = \"command\"\noutbound = \"never\"\nstop_timeout = \"1s\"\n[command]\n\
+                 program = \"/bin/sh\"\nargs = [\"-c\", \"echo begun >> {{root}}/begun; exec sleep 600\"]\n\
+                 timeout = \"1h\"\n[schedule]\nevery = \"{every}\"\n[install]\nenabled = true\n"
+            ),
+        );
+    };
+    let begun = || std::fs::read_to_string(folder.path().join("begun")).unwrap_or_default().lines().count();
+    hangs("1h");
+    let daemon = Daemon::start(folder.path()).await;
+    until("the first pass", || begun() == 1).await;
+    hangs("2h");
+    daemon.reload().await;
+    // Only when the first is over.
+    until("the pass of the version after", || begun() == 2).await;
+    let told = daemon.order("c", UnitOrder::Stop).await;
+    assert!(told.contains("c.connector stopped"), "{told}");
+    until("the end", || daemon.unit("c.connector").state == workagent::supervise::UnitState::Stopped).await;
+    daemon.order("c", UnitOrder::Start).await;
+    until("the third pass", || begun() == 3).await;
+    let outcome = daemon.reloader.stop(&CancellationToken::new()).await;
+    assert_eq!(outcome.cut, ["c.connector"]);
+    daemon.store.close().await;
 }

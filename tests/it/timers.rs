@@ -6,7 +6,7 @@ use std::time::Duration;
 use workagent::daemon::assembly::{Assembly, Options, compile_units};
 use workagent::daemon::paths::Paths;
 use workagent::model::case::{Case, CaseState};
-use workagent::model::cycle::{RuntimeSummary, SchedulerSummary};
+use workagent::model::cycle::{Activation, RuntimeSummary, SchedulerSummary};
 use workagent::model::environment::Environment;
 use workagent::model::schedule::Calendar;
 use workagent::model::time::{Clock, Timestamp};
@@ -431,4 +431,28 @@ fn real_calendars_agree_with_systemd() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[tokio::test]
+async fn a_kick_makes_a_case_besides_the_schedule() {
+    let rig = Rig::weekly("2026-10-14T10:00:00Z", "").await;
+    rig.cycle().await;
+    let due = rig.next_due("weekly.timer");
+    let kick = |why| rig.assembly().bundle.app.scheduler.on().unwrap().kick("weekly", why);
+    kick(Activation::OnFailure);
+    kick(Activation::OnFailure);
+    assert_eq!(rig.cycle().await.cases_made, 1);
+    assert_eq!(rig.next_due("weekly.timer"), due);
+    // In the same second it is the same fire; later it is another.
+    kick(Activation::OnFailure);
+    assert_eq!(rig.cycle().await.cases_made, 0);
+    rig.clock.advance(HOUR);
+    kick(Activation::Manual);
+    assert_eq!(rig.cycle().await.cases_made, 1);
+    assert_eq!(rig.cycle().await.cases_made, 0);
+    let status = rig.assembly().bundle.board.get("weekly.timer").unwrap();
+    assert_eq!(status.last_activation, Some(Activation::Manual));
+    assert_eq!(rig.titles().await.len(), 2);
+    rig.assembly().bundle.app.scheduler.on().unwrap().kick("nobody", Activation::Manual);
+    assert_eq!(rig.cycle().await.cases_made, 0);
 }

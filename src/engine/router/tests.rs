@@ -31,6 +31,7 @@ fn engine(name: &str, local: bool) -> EngineUnit {
         first_event_timeout: Duration::ZERO,
         local,
         daily_runs: None,
+        exit_attempts: 2,
         settings: Settings::default(),
     }
 }

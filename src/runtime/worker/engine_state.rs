@@ -53,12 +53,18 @@ impl EngineStates {
             ErrorClass::RateLimited { .. } => UnitState::Active,
             _ => UnitState::Failed,
         };
-        self.board.update(&unit(engine), |status| {
+        let unit = unit(engine);
+        let mut newly = false;
+        self.board.update(&unit, |status| {
+            newly = state == UnitState::Failed && status.state != state;
             status.passes += 1;
             status.failures = status.failures.saturating_add(1);
             status.fault = Some(fault);
             status.enter(state, now);
         });
+        if newly {
+            self.board.on_failure().failed(&unit, now);
+        }
     }
 
     /// Whether this failure is worth a line, and which.

@@ -244,6 +244,7 @@ async fn failure_end(
         failure: &error.failure,
         attempts: lease.case.attempts,
         attempts_max: limits::CASE_ATTEMPTS_MAX,
+        exit_attempts: engine.unit.exit_attempts,
         now: parts.clock.now(),
         seed: u64::try_from(lease.case.id.0).unwrap_or(0),
         fallback: fallback.is_some(),

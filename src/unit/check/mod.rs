@@ -15,6 +15,7 @@ pub(crate) mod interval_under_limit;
 pub(crate) mod literal_secret;
 pub(crate) mod missing_key;
 pub(crate) mod names_differ_in_case;
+pub(crate) mod never_kicked;
 pub(crate) mod never_matching_route;
 pub(crate) mod never_runs;
 pub(crate) mod not_enabled;
@@ -57,6 +58,7 @@ pub static CHECKS: &[&Check] = &[
     &literal_secret::CHECK,
     &missing_key::CHECK,
     &names_differ_in_case::CHECK,
+    &never_kicked::CHECK,
     &never_matching_route::CHECK,
     &never_runs::CHECK,
     &not_enabled::CHECK,

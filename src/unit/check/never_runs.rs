@@ -41,9 +41,9 @@ pub(crate) fn windows(key: &str, span: Span) -> Finding {
     Finding::new(&CHECK, span, title).label("never open")
 }
 
-/// The finding for a timer without a time.
+/// The finding for a timer without a time, that no failure kicks either.
 pub(crate) fn no_time(span: Span) -> Finding {
     Finding::new(&CHECK, span, "the timer has neither `schedule.every` nor `schedule.calendar`")
         .label("never runs")
-        .help("write `[schedule] calendar = \"Mon 09:00\"`, or `every = \"1d\"`")
+        .help("write `[schedule] calendar = \"Mon 09:00\"`, or `every = \"1d\"`, or name it in a unit's `on_failure`")
 }

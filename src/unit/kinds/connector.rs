@@ -6,7 +6,7 @@ use crate::diag::Finding;
 use crate::model::item::Backlog;
 use crate::unit::check::{interval_under_limit, outbound_without_replies};
 use crate::unit::decode::duration;
-use crate::unit::kinds::schedule;
+use crate::unit::kinds::{restart, schedule};
 use crate::unit::plan::{ConnectorUnit, OutboundRule, Schedule};
 use crate::unit::registry::{PlatformView, Registry};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -18,6 +18,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
     tables: &[
         TableSpec::new("connector", CONNECTOR, "Which account of which platform, and what may leave."),
         schedule::CONNECTOR,
+        restart::CONNECTOR,
     ],
     enabled: false,
     doc: "One configured account of a platform.",
@@ -50,11 +51,18 @@ const CONNECTOR: &[KeySpec] = &[
         "Undo window between approval and sending",
     )
     .default("\"30s\""),
+    KeySpec::new(
+        "stop_timeout",
+        ValueType::Duration { min_s: 1, max_s: 3600 },
+        "A poll in flight may go on for so long when the connector is stopped or replaced; then it is cut. When the daemon \
+         stops, its own `stop_timeout` holds too",
+    )
+    .default("\"30s\""),
 ];
 
 /// Warnings that need the platform; what is used instead is decided in [`build`].
 pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = restart::check(typed);
     let Some(platform) = platform(typed, registry) else { return findings };
     if let Some(every) = typed.settings("schedule").duration("every")
         && every < least(platform)
@@ -95,7 +103,9 @@ pub(crate) fn build(typed: &Typed, registry: &Registry) -> Option<ConnectorUnit>
             _ => Backlog::New,
         },
         hold: own.duration("hold").unwrap_or_default(),
+        stop_timeout: own.duration("stop_timeout").unwrap_or(Duration::from_secs(30)),
         schedule: paced(schedule::build(typed.settings(schedule::NAME)), platform),
+        restart: restart::build(typed.settings(restart::NAME)),
         settings: typed.settings(platform.name).clone(),
     })
 }

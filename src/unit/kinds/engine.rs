@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::diag::Finding;
 use crate::unit::check::missing_key;
+use crate::unit::kinds::restart;
 use crate::unit::plan::{EngineUnit, EnvUnit};
 use crate::unit::registry::Registry;
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -16,6 +17,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
     tables: &[
         TableSpec::new("engine", ENGINE, "Which engine, and the limits of its runs."),
         TableSpec::new("budget", BUDGET, "What it may cost."),
+        restart::ENGINE,
     ],
     enabled: true,
     doc: "One configured executor.",
@@ -76,6 +78,7 @@ pub(crate) fn build(
             .settings("budget")
             .integer("daily_runs")
             .and_then(|number| u32::try_from(number).ok()),
+        exit_attempts: restart::exit_attempts(typed.settings(restart::NAME)),
         settings,
     })
 }

@@ -8,6 +8,14 @@ use crate::unit::typed::Typed;
 pub const RUNTIMES: [&str; 8] =
     ["sync", "ingest", "worker", "review", "outbound", "pending", "scheduler", "onboarding"];
 
+/// Those without a driver of their own: one is a driver for each connector, the other is not there yet.
+const UNDRIVEN: [&str; 2] = ["sync", "onboarding"];
+
+/// The runtime of a unit is driven, so that it can fail and be kicked.
+pub(crate) fn is_driven(typed: &Typed) -> bool {
+    typed.settings("runtime").text("runtime").is_some_and(|word| !UNDRIVEN.contains(&word))
+}
+
 /// Its tables.
 pub(crate) const SPEC: KindSpec = KindSpec {
     tables: &[TableSpec::new("runtime", RUNTIME, "Which runtime.")],

@@ -30,12 +30,6 @@ const TIMER: &[KeySpec] = &[
 /// What can be said of a timer by itself.
 pub(crate) fn check(typed: &Typed) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let schedule = typed.settings(schedule::NAME);
-    let given = |key: &str| typed.spans(schedule::NAME, key).is_some();
-    if !given("every") && !given("calendar") && !schedule.flag("at_start") {
-        let place = typed.header(schedule::NAME).or_else(|| typed.header("timer"));
-        findings.push(never_runs::no_time(place.unwrap_or(Span::file(typed.source))));
-    }
     for key in ["title", "text"] {
         let text = typed.settings("timer").text(key).unwrap_or_default();
         if let (Some(word), Some(spans)) = (words::unknown(text), typed.spans("timer", key)) {
@@ -48,6 +42,17 @@ pub(crate) fn check(typed: &Typed) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// A timer that has no time of its own. It may still be there for a failure.
+pub(crate) fn without_time(typed: &Typed) -> Option<Finding> {
+    let schedule = typed.settings(schedule::NAME);
+    let given = |key: &str| typed.spans(schedule::NAME, key).is_some();
+    if given("every") || given("calendar") || schedule.flag("at_start") {
+        return None;
+    }
+    let place = typed.header(schedule::NAME).or_else(|| typed.header("timer"));
+    Some(never_runs::no_time(place.unwrap_or(Span::file(typed.source))))
 }
 
 /// The unit of the plan, from checked values.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::item::Backlog;
+use crate::model::retry::RestartPolicy;
 use crate::model::schedule::Schedule;
 use crate::unit::value::{Setting, Settings};
 
@@ -36,8 +37,12 @@ pub struct ConnectorUnit {
     pub backlog: Backlog,
     /// Undo window between approval and sending.
     pub hold: Duration,
+    /// A poll in flight may go on for so long when the connector is stopped or replaced.
+    pub stop_timeout: Duration,
     /// When it is polled.
     pub schedule: Schedule,
+    /// How it is tried again after a fault.
+    pub restart: RestartPolicy,
     /// The platform's own table.
     pub settings: Settings,
 }
@@ -67,6 +72,9 @@ pub struct EngineUnit {
     pub local: bool,
     /// `[budget] daily_runs`: runs a day in local time, failed ones and retries too; `None` is unlimited.
     pub daily_runs: Option<u32>,
+    /// `[restart] exit_attempts`: a case whose program fell over at this try goes to the route's next engine, or to the
+    /// user.
+    pub exit_attempts: u32,
     /// The engine's own table.
     pub settings: Settings,
 }

@@ -63,6 +63,7 @@ impl EngineBench {
             first_event_timeout: LONG,
             local: false,
             daily_runs: None,
+            exit_attempts: 2,
             settings: Settings(settings),
         };
         assert_eq!((spec.check)(&unit.settings), []);

@@ -35,12 +35,23 @@ fn it_is_a_whole_file_with_every_value() {
     outbound = "reviewed"
     backlog = "new"
     hold = "1m30s"
+    stop_timeout = "30s"
 
     [schedule]
     every = "15m"
     at_start = true
     jitter = "0s"
     on_resume = "once"
+
+    [restart]
+    network_first = "5s"
+    network_max = "15m"
+    config_first = "1m"
+    config_max = "1h"
+    auth_every = "1h"
+    bug_first = "10s"
+    bug_max = "30m"
+    bug_attempts = 10
 
     [imap]
     host = "mail.example.org"
@@ -57,12 +68,23 @@ fn it_is_a_whole_file_with_every_value() {
     outbound = "never"
     backlog = "new"
     hold = "30s"
+    stop_timeout = "30s"
 
     [schedule]
     every = "15m"
     at_start = true
     jitter = "0s"
     on_resume = "once"
+
+    [restart]
+    network_first = "5s"
+    network_max = "15m"
+    config_first = "1m"
+    config_max = "1h"
+    auth_every = "1h"
+    bug_first = "10s"
+    bug_max = "30m"
+    bug_attempts = 10
 
     [feed]
     url = "https://a/"

@@ -345,3 +345,64 @@ fn a_missing_table_is_told_where_it_became_necessary() {
 a.connector bad-setting: missing key `feed.url`",
     );
 }
+
+#[test]
+fn on_failure_names_what_can_be_kicked_where_something_fails() {
+    let feed = |unit: &str| {
+        format!(
+            "[unit]\non_failure = {unit}\n[connector]\nplatform = \"feed\"\n[feed]\nurl = \"https://example.org/a\"\n\
+             [install]\nenabled = true\n"
+        )
+    };
+    check(
+        &[
+            TEMPLATE,
+            ("a.connector.toml", &feed("[\"a.connector\", \"t.engine\", \"b.connector\", \"tell.timer\"]")),
+            ("b.connector.toml", &feed("[\"mine.runtime\", \"sync.runtime\"]")),
+            (
+                "mine.runtime.toml",
+                "[runtime]\nruntime = \"pending\"\n[unit]\non_failure = [\"a.connector\"]\n",
+            ),
+            ("sync.runtime.toml", "[runtime]\nruntime = \"sync\"\n"),
+            ("tell.timer.toml", "[timer]\ntitle = \"a is down\"\n[unit]\non_failure = [\"b.connector\"]\n"),
+            ("idle.timer.toml", "[timer]\ntitle = \"never\"\n"),
+        ],
+        "
+a.connector.toml:2:15: warning[never-kicked]: a unit is not kicked by its own failure
+a.connector.toml:2:30: warning[never-kicked]: `t.engine` has nothing that a kick could run
+b.connector.toml:2:31: warning[never-kicked]: `sync.runtime` has nothing that a kick could run
+idle.timer.toml:1:1: error[never-runs]: the timer has neither `schedule.every` nor `schedule.calendar`
+tell.timer.toml:4:15: warning[never-kicked]: `tell.timer` never fails by itself
+a.connector on
+b.connector on
+t.engine on
+pending.runtime on
+sync.runtime on
+",
+    );
+}
+
+#[test]
+fn first_waits_are_not_longer_than_the_longest() {
+    let feed = |restart: &str| {
+        format!(
+            "[connector]\nplatform = \"feed\"\n[feed]\nurl = \"https://example.org/a\"\n[restart]\n{restart}\
+             [install]\nenabled = true\n"
+        )
+    };
+    check(
+        &[
+            ("a.connector.toml", &feed("network_first = \"20m\"\n")),
+            ("b.connector.toml", &feed("config_max = \"30s\"\n")),
+            ("c.connector.toml", &feed("bug_first = \"40m\"\nbug_max = \"40m\"\nauth_every = \"10s\"\n")),
+        ],
+        "
+a.connector.toml:6:17: error[bad-value]: `restart.network_first` is longer than `network_max`, which is 15m
+b.connector.toml:6:14: error[bad-value]: `restart.config_max` is shorter than `config_first`, which is 1m
+c.connector.toml:8:14: error[out-of-range]: `restart.auth_every` is too small
+a.connector bad-setting: `restart.network_first` is longer than `network_max`, which is 15m
+b.connector bad-setting: `restart.config_max` is shorter than `config_first`, which is 1m
+c.connector bad-setting: `restart.auth_every` is too small
+",
+    );
+}

@@ -58,6 +58,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
                     first_event_timeout: second,
                     local: true,
                     daily_runs: None,
+                    exit_attempts: 2,
                     settings: crate::unit::value::Settings::default(),
                 };
                 plan.engines.insert(name, Standing::Active(Arc::new(engine)));

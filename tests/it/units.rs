@@ -11,6 +11,7 @@ mod last_good;
 mod layers;
 mod loading;
 mod meaning;
+mod mend;
 mod operations;
 mod origins;
 mod rules;

@@ -111,9 +111,9 @@ impl Live1k {
         let paths = Paths::below(root.path()).expect("its paths");
         let search = search(root.path());
         let mut files = UnitFiles::new(search.clone(), &environment, &paths);
-        let compiled = files.look().compiled;
-        assert!(compiled.findings.is_empty(), "{:?}", compiled.findings.first());
         let (clock, scrubber) = (Clock::system(), Scrubber::default());
+        let compiled = files.look(clock.now());
+        assert!(compiled.findings.is_empty(), "{:?}", compiled.findings.first());
         let options = Options { environment, paths, compiled, pinned: None, clock, scrubber };
         let assembly = tokio.block_on(Assembly::open(options)).expect("an assembly");
         let present = assembly.api_state().present;
@@ -121,9 +121,9 @@ impl Live1k {
         let board = bundle.board.clone();
         let running = RunningBundle::start(bundle);
         let service = ServiceManager::of(&Environment::default());
-        let rooms = Rooms { store, secrets, environment, clock, service };
-        let reloader = Reloader::new(rooms, Start { files, compiled, running }, present.clone());
         let mut watcher = Watcher::new(search, WatchOptions::default());
+        let rooms = Rooms { store, secrets, environment, clock, service, watched: watcher.modes() };
+        let reloader = Reloader::new(rooms, Start { files, compiled, running }, present.clone());
         // The first look comes by itself.
         tokio.block_on(watcher.changed());
         drop(entered);

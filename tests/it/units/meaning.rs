@@ -72,6 +72,7 @@ fn meaning_something_else_changes_the_hash() {
 
 /// The same files in another writing: tables and keys in another order, comments, blank lines, other spaces. What is
 /// drawn from `seed` decides.
+#[expect(clippy::indexing_slicing, reason = "drawn below the length")]
 fn rewritten(files: &[(&str, &str)], seed: u64) -> Vec<(String, String)> {
     let mut state = seed;
     let mut draw = |below: usize| {

@@ -1,6 +1,7 @@
 //! Benches: the product against the raw limit in the same run.
 //!
-//! `cargo bench` runs them under criterion; `cargo bench --bench bench -- ratios` prints the ratios the goals speak of.
+//! `cargo bench` runs them under criterion; `cargo bench --bench bench -- ratios` prints the ratios the goals speak of,
+//! `-- peers` those against other programs.
 
 mod queue;
 mod spawn;
@@ -12,6 +13,10 @@ fn main() {
         queue::ratios();
         units::ratios();
         spawn::ratios();
+        return;
+    }
+    if std::env::args().any(|argument| argument == "peers") {
+        units::peers();
         return;
     }
     let mut criterion = criterion::Criterion::default().configure_from_args();

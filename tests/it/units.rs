@@ -4,6 +4,7 @@ mod again;
 mod canonical;
 mod cases;
 mod cli;
+mod fuzzed;
 mod instances;
 mod kinds;
 mod last_good;

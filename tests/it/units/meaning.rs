@@ -70,6 +70,50 @@ fn meaning_something_else_changes_the_hash() {
     }
 }
 
+/// The same files in another writing: tables and keys in another order, comments, blank lines, other spaces. What is
+/// drawn from `seed` decides.
+#[expect(clippy::indexing_slicing, reason = "drawn below the length")]
+fn rewritten(files: &[(&str, &str)], seed: u64) -> Vec<(String, String)> {
+    let mut state = seed;
+    let mut draw = |below: usize| {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % below as u64).unwrap()
+    };
+    let mut out = Vec::new();
+    for (name, text) in files {
+        let mut tables: Vec<Vec<&str>> = Vec::new();
+        for line in text.lines() {
+            if line.starts_with('[') {
+                tables.push(Vec::new());
+            }
+            tables.last_mut().unwrap().push(line);
+        }
+        let mut written = String::new();
+        while !tables.is_empty() {
+            let mut lines = tables.remove(draw(tables.len()));
+            let mut next = Some(lines.remove(0));
+            while let Some(line) = next {
+                written.push_str(["", "", "\n", "# = \"a\n", "  # [unit] ä\n\n", "#\r\n"][draw(6)]);
+                let (around, indent) = ([" = ", "=", "  =\t"][draw(3)], ["", "", "  ", "\t"][draw(4)]);
+                written.push_str(indent);
+                written.push_str(&if line.starts_with('[') {
+                    line.to_owned()
+                } else {
+                    line.replacen(" = ", around, 1)
+                });
+                written.push_str(["\n", "\n", " # enabled = false\n", "\r\n", "   \n"][draw(5)]);
+                next = (!lines.is_empty()).then(|| lines.remove(draw(lines.len())));
+            }
+        }
+        out.push(((*name).to_owned(), written));
+    }
+    out
+}
+
 #[test]
 fn the_plan_lists_the_edges_between_units_that_are_on() {
     let compiled = compile_texts(&UNITS);
@@ -95,6 +139,21 @@ proptest! {
         prop_assert_eq!(&a.plan.hash, &b.plan.hash);
         prop_assert_eq!(standings(&a), standings(&b));
         prop_assert_eq!(json(&a), json(&b));
+    }
+
+    #[test]
+    fn comments_layout_and_order_of_keys_make_no_new_hash(seed in any::<u64>()) {
+        let written = rewritten(&UNITS, seed);
+        let files: Vec<(&str, &str)> = written.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let (before, now) = (compile_texts(&UNITS), compile_texts(&files));
+        prop_assert_eq!(&before.canonical, &now.canonical);
+        prop_assert_eq!(&before.plan.hash, &now.plan.hash, "{:#?}", files);
+        // The same writing of something else is something else.
+        let mut other = UNITS;
+        other[6].1 = "[schedule]\nevery = \"3h\"\n";
+        let written = rewritten(&other, seed);
+        let files: Vec<(&str, &str)> = written.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        prop_assert_ne!(&before.plan.hash, &compile_texts(&files).plan.hash);
     }
 
     #[test]

@@ -1,17 +1,8 @@
-//! Units: read, parse, check, graph and plan of N files, against reading and parsing the same files and nothing else.
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "a bench ends at the first fault"
-)]
+//! Folders of made-up units.
 
 use std::fs;
-use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use criterion::Criterion;
 use tempfile::TempDir;
 use toml::de::DeTable;
 use workagent::catalog::CATALOG;
@@ -19,44 +10,50 @@ use workagent::unit::registry::Registry;
 use workagent::unit::search::SearchPath;
 use workagent::unit::{self, CompileEnv, Compiled};
 
-const SIZES: [(usize, &str); 3] = [(10, "10"), (1_000, "1k"), (10_000, "10k")];
-
 /// A folder of units as a person writes them: of ten files four feeds, two env units, two engines and two routes.
-struct Folder {
+pub struct Folder {
     dir: TempDir,
-    files: Vec<PathBuf>,
+    files: usize,
     registry: Registry,
 }
 
 impl Folder {
-    fn new(count: usize) -> Self {
+    /// As a person writes them, so many.
+    pub fn mixed(count: usize) -> Self {
+        Self::of((0..count).map(mixed))
+    }
+
+    /// Files by name and text.
+    pub fn of(units: impl IntoIterator<Item = (String, String)>) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let files: Vec<PathBuf> = (0..count)
-            .map(|number| {
-                let (name, text) = synthetic(number);
-                let path = dir.path().join(name);
-                fs::write(&path, text).expect("a unit file");
-                path
-            })
-            .collect();
+        let mut files = 0;
+        for (name, text) in units {
+            fs::write(dir.path().join(name), text).expect("a unit file");
+            files += 1;
+        }
         Self { dir, files, registry: CATALOG.registry() }
     }
 
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// What `workagent validate` and the start of the daemon do.
-    fn compile(&self) -> Compiled {
+    pub fn compile(&self) -> Compiled {
         let path = SearchPath { builtin: false, dirs: vec![self.dir.path().to_owned()], files: Vec::new() };
         let loaded = unit::load(&path, &[]);
         unit::compile(&loaded, &self.registry, &env())
     }
 
     /// The floor: the same files, listed, read and parsed.
-    fn raw(&self) -> usize {
+    pub fn raw(&self) -> usize {
         let mut names: Vec<PathBuf> = fs::read_dir(self.dir.path())
             .expect("the directory")
             .map(|entry| entry.expect("an entry").path())
             .collect();
         names.sort();
-        assert_eq!(names.len(), self.files.len());
+        assert_eq!(names.len(), self.files);
         names.iter().map(|path| keys(path)).sum()
     }
 }
@@ -72,7 +69,8 @@ fn env() -> CompileEnv {
     CompileEnv { home: Some("/home/me".into()), state_dir: "/state".into(), ..CompileEnv::default() }
 }
 
-fn synthetic(number: usize) -> (String, String) {
+/// One of ten: four feeds, two env units, two engines and two routes.
+fn mixed(number: usize) -> (String, String) {
     let group = number / 10;
     match number % 10 {
         0..4 => (
@@ -107,41 +105,5 @@ fn synthetic(number: usize) -> (String, String) {
                 group * 10
             ),
         ),
-    }
-}
-
-/// `units/compile_*` and `raw/read_parse_*`.
-pub fn bench(c: &mut Criterion) {
-    for (count, name) in SIZES {
-        let folder = Folder::new(count);
-        let mut group = c.benchmark_group("units");
-        group.sample_size(if count > 1_000 { 10 } else { 30 });
-        group.bench_function(format!("compile_{name}"), |b| b.iter(|| black_box(folder.compile())));
-        group.bench_function(format!("raw_read_parse_{name}"), |b| b.iter(|| black_box(folder.raw())));
-        group.finish();
-    }
-}
-
-/// Prints the medians and their ratio, both taken in turn in this run.
-pub fn ratios() {
-    for (count, name) in SIZES {
-        let folder = Folder::new(count);
-        let compiled = folder.compile();
-        assert!(compiled.findings.is_empty(), "{:?}", compiled.findings.first());
-        let rounds = if count > 1_000 { 5 } else { 15 };
-        let (mut whole, mut raw) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
-            let at = Instant::now();
-            black_box(folder.compile());
-            whole.push(at.elapsed());
-            let at = Instant::now();
-            black_box(folder.raw());
-            raw.push(at.elapsed());
-        }
-        whole.sort();
-        raw.sort();
-        let (whole, raw) = (whole[rounds / 2], raw[rounds / 2]);
-        let ratio = whole.as_secs_f64() / raw.as_secs_f64();
-        println!("units/compile_{name}: {whole:.2?}, reading and parsing alone {raw:.2?}: {ratio:.2}x");
     }
 }

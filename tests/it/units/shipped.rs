@@ -102,12 +102,14 @@ fn they_show_every_key_with_its_default() {
         }
         // The template engine neither costs nor waits.
         let read_only = CATALOG.platform(stem).is_some_and(|spec| kind == Kind::Connector && !spec.replies);
-        let skipped = |table: &TableSpec| stem == "template" && matches!(table.name, "engine" | "budget" | "restart");
+        let skipped =
+            |table: &TableSpec| stem == "template" && matches!(table.name, "engine" | "budget" | "restart");
         for table in tables.iter().filter(|table| !skipped(table)) {
             for key in table.keys.iter().filter(|key| key.name != "account") {
                 // What is never sent is not held, a program has no model that we know of, a server no environment
                 // and no exit.
-                let idle = [("command", "model"), ("openai-chat", "env"), ("openai-chat", "exit_attempts")].contains(&(stem, key.name));
+                let idle = [("command", "model"), ("openai-chat", "env"), ("openai-chat", "exit_attempts")]
+                    .contains(&(stem, key.name));
                 if (read_only && key.name == "hold") || (kind == Kind::Engine && idle) {
                     continue;
                 }

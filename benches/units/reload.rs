@@ -17,7 +17,7 @@ use workagent::daemon::lock::InstanceLock;
 use workagent::daemon::paths::Paths;
 use workagent::daemon::reload::{Reloader, Rooms, Start};
 use workagent::daemon::service_manager::ServiceManager;
-use workagent::daemon::unit_files::UnitFiles;
+use workagent::daemon::unit_source::UnitSource;
 use workagent::daemon::watch::{WatchOptions, Watcher};
 use workagent::model::environment::Environment;
 use workagent::model::live::Live;
@@ -110,7 +110,7 @@ impl Live1k {
         let environment = Environment::of([("PATH", "/usr/bin:/bin")]);
         let paths = Paths::below(root.path()).expect("its paths");
         let search = search(root.path());
-        let mut files = UnitFiles::new(search.clone(), &environment, &paths);
+        let mut files = UnitSource::new(search.clone(), &environment, &paths);
         let (clock, scrubber) = (Clock::system(), Scrubber::default());
         let compiled = files.look(clock.now());
         assert!(compiled.findings.is_empty(), "{:?}", compiled.findings.first());

@@ -24,7 +24,7 @@ use crate::bundle::running::StopOutcome;
 use crate::control::api::Present;
 use crate::control::manager::{Manager, Why};
 use crate::control::server::Fault;
-use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder, WatchedDir};
+use crate::control::wire::units::{Change, ReloadOutcome, ReloadView, UnitOrder, WatchedDir};
 use crate::diag::Counts;
 use crate::model::class::chain;
 use crate::model::cycle::Activation;
@@ -316,12 +316,14 @@ impl Reloader {
             }
             UnitOrder::ResetFailed => {}
         }
-        let view = self.apply(inner, aim, false, begun).await?;
+        let view = only_about(self.apply(inner, aim, false, begun).await?, &name);
         let Some(running) = &inner.running else { return Ok(view) };
         if order != UnitOrder::Stop
             && let Some(off) = running.bundle().plan.why_off(&name)
         {
-            return Err(still_off(&name, off));
+            let fault = still_off(&name, off);
+            // What a pinned plan says is not mended by a unit file.
+            return Err(if view.pinned.is_some() { fault.hint("workagent plan unpin") } else { fault });
         }
         if order == UnitOrder::ResetFailed
             || order == UnitOrder::Start && view.outcome == ReloadOutcome::Nothing
@@ -364,6 +366,7 @@ impl Reloader {
         holds.isolate(target);
         let aim = Aim { compiled, holds, anew: BTreeSet::new() };
         let view = self.apply(&mut inner, aim, false, begun).await?;
+        let view = only_about(view, &UnitName { name: target.to_owned(), kind: Kind::Target });
         tracing::info!(target, "isolated by hand");
         Ok(view)
     }
@@ -393,6 +396,19 @@ pub(super) async fn effective(
 
 fn daemon_text(compiled: &Compiled) -> Option<&Arc<str>> {
     compiled.canonical.iter().find(|(name, _)| name.kind == Kind::Daemon).map(|(_, text)| text)
+}
+
+/// What an order came to: faults of unit files that it has nothing to do with are no failure of it.
+fn only_about(mut view: ReloadView, name: &UnitName) -> ReloadView {
+    let name = name.to_string();
+    let stands = |change| matches!(change, Change::Kept | Change::Failed | Change::NeedsRestart);
+    view.changes.retain(|change| change.unit == name || !stands(change.change));
+    view.outcome = match () {
+        () if view.changes.iter().any(|change| stands(change.change)) => ReloadOutcome::AppliedWithFailures,
+        () if view.changes.is_empty() => ReloadOutcome::Nothing,
+        () => ReloadOutcome::Applied,
+    };
+    view
 }
 
 /// The unit that is meant by a name with or without its kind.

@@ -45,6 +45,15 @@ impl Draft {
     /// There is nothing to copy.
     pub fn new(set: &UnitSet, own: &Own, name: &UnitName, full: bool) -> Result<Self, CliError> {
         let files = set.files(name);
+        // No drop-in mends a text that cannot be read.
+        let is_garbled = |main: &UnitFile| {
+            main.path == own.main(name, "").path
+                && errors(&set.compiled).any(|finding| {
+                    finding.check.code == "syntax-error"
+                        && set.compiled.sources.path(finding.span.source) == main.path
+                })
+        };
+        let full = full || files.main.is_some_and(is_garbled);
         if full && files.main.is_some_and(|main| matches!(main.role, Role::Mask(_))) {
             let error = CliError::new(exit::FAILURE, format!("{name} is masked by a link to /dev/null"));
             return Err(error.hint(format!("workagent unmask {name}")));

@@ -3,6 +3,7 @@
 mod board;
 pub mod deps;
 pub mod factory;
+pub mod probe;
 pub mod running;
 
 pub use deps::BundleDeps;

@@ -1,6 +1,8 @@
 //! `workagent analyze`: what can be told of the units without running them, in the manner of systemd-analyze.
 
+mod calendar;
 mod chain;
+mod condition;
 mod dot;
 mod drawing;
 mod graph;
@@ -32,6 +34,10 @@ enum AnalyzeCommand {
     Dot(dot::DotArgs),
     /// Show what a unit starts after, and when that was up
     CriticalChain(chain::ChainArgs),
+    /// Show when calendar expressions come round
+    Calendar(calendar::CalendarArgs),
+    /// Show each condition and whether it holds
+    Condition(condition::ConditionArgs),
     /// Show where unit files are looked for
     UnitPaths(paths::PathsArgs),
     /// Judge how much each connector and engine is open to, with reasons
@@ -47,13 +53,15 @@ pub fn command(args: AnalyzeArgs, context: &mut Context<'_>) -> Result<u8, CliEr
         AnalyzeCommand::Verify(args) => validate::command(args, context),
         AnalyzeCommand::Dot(args) => dot::command(&args, context),
         AnalyzeCommand::CriticalChain(args) => chain::command(&args, context),
+        AnalyzeCommand::Calendar(args) => calendar::command(&args, context),
+        AnalyzeCommand::Condition(args) => condition::command(&args, context),
         AnalyzeCommand::UnitPaths(args) => paths::command(&args, context),
         AnalyzeCommand::Security(args) => security::command(&args, context),
     }
 }
 
 /// The units as `validate` and the daemon compile them.
-fn compiled(context: &Context<'_>) -> Compiled {
+pub(super) fn compiled(context: &Context<'_>) -> Compiled {
     let registry = CATALOG.registry();
     let loaded = unit::load(&context.search(), registry.shipped);
     unit::compile(&loaded, &registry, &validate::compile_env(&context.environment))

@@ -1,6 +1,8 @@
 //! Who answers a command: the running daemon over its socket, or, when none runs, the same router inside this process
 //! under the instance lock.
 
+use std::os::unix::ffi::OsStrExt as _;
+
 use axum::Router;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,6 +16,7 @@ use crate::daemon::assembly::{self, Assembly, AssemblyError};
 use crate::daemon::exit;
 use crate::daemon::lock::{InstanceLock, LockError};
 use crate::daemon::paths::Paths;
+use crate::model::environment::Environment;
 use crate::secret::scrub::Scrubber;
 use crate::store::StoreError;
 
@@ -125,6 +128,20 @@ pub(super) async fn running(paths: &Paths) -> Result<Option<Client>, CliError> {
         Err(ClientError::NotRunning { .. }) => Ok(None),
         Err(error) => Err(client_error(error)),
     }
+}
+
+/// The environment of the running daemon, which decides what its children find. `None`: none runs, or it cannot be read.
+pub(super) async fn daemon_environment(paths: &Paths) -> Option<Environment> {
+    let client = running(paths).await.ok().flatten()?;
+    let hello: Hello = client.get("/v1/hello").await.ok()?;
+    let bytes = std::fs::read(format!("/proc/{}/environ", hello.pid)).ok()?;
+    let pairs = bytes.split(|byte| *byte == 0).filter_map(|pair| {
+        let at = pair.iter().position(|byte| *byte == b'=')?;
+        let (name, value) = pair.split_at_checked(at)?;
+        let os = |bytes: &[u8]| std::ffi::OsStr::from_bytes(bytes).to_owned();
+        Some((os(name), os(value.get(1..)?)))
+    });
+    Some(Environment::of(pairs.collect::<Vec<_>>()))
 }
 
 /// An error of the client, with the exit code of its kind.

@@ -55,9 +55,14 @@ pub fn command(args: EditArgs, context: &mut Context<'_>) -> Result<u8, CliError
             let failed = CliError::doing("edit the unit", &error);
             return Err(if draft.is_as_offered(&text) { failed } else { failed.hint(copy.keep()) });
         }
-        let text = draft.kept(&text);
+        let edited = text;
+        let text = draft.kept(&edited);
         if draft.is_unchanged(&text) {
             writeln!(context.out, "nothing was changed")?;
+            if draft.is_below_the_mark(&edited) {
+                let kept = copy.keep();
+                context.note(&format!("note: what stands below the mark is not taken; {kept}\n"));
+            }
             return Ok(exit::OK);
         }
         let look = draft.look(&set, &text);

@@ -70,6 +70,12 @@ impl Paint {
     }
 }
 
+/// "1 file", "3 files".
+#[must_use]
+pub fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// "12m ago".
 #[must_use]
 pub fn ago(then: Timestamp, now: Timestamp) -> String {

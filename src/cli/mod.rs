@@ -4,11 +4,13 @@ pub mod analyze;
 pub mod backend;
 pub mod case;
 pub mod cat;
+pub mod completions;
 pub mod context;
 pub mod demo;
 pub mod edit;
 pub mod enable;
 pub mod error;
+pub mod explain;
 pub mod is_state;
 pub mod list_dependencies;
 pub mod list_timers;
@@ -16,6 +18,8 @@ pub mod list_unit_files;
 pub mod list_units;
 pub mod logs;
 pub mod look;
+pub mod manual;
+pub mod new;
 pub mod orders;
 pub mod outbox;
 pub mod pager;
@@ -25,6 +29,7 @@ pub mod reload;
 pub mod revert;
 pub mod review;
 pub mod run;
+pub mod schema;
 pub mod secret;
 pub mod show;
 pub mod status;
@@ -35,7 +40,7 @@ pub mod validate;
 
 use std::io::Write;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::control::wire::units::UnitOrder;
 use crate::daemon::exit;
@@ -63,6 +68,16 @@ enum Command {
     Status(status::StatusArgs),
     /// Check all unit files and show every finding
     Validate(validate::ValidateArgs),
+    /// Tell what a finding of validate means
+    Explain(explain::ExplainArgs),
+    /// Write a new unit file with all its keys in comments
+    New(new::NewArgs),
+    /// Print or write JSON schemas of unit files, for editors
+    Schema(schema::SchemaArgs),
+    /// Show the reference of all keys
+    Manual(manual::ManualArgs),
+    /// Print completions for a shell
+    Completions(completions::CompletionsArgs),
     /// Look into the units: graph, order, exposure
     Analyze(analyze::AnalyzeArgs),
     /// Look at drafts and decide
@@ -135,6 +150,12 @@ enum Command {
     Logs(logs::LogsArgs),
 }
 
+/// The command line as it is defined, for man pages and completions.
+#[must_use]
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs the command line to its exit code. Data goes to `out`, everything else to standard error.
 pub fn main(
     args: impl IntoIterator<Item = std::ffi::OsString>,
@@ -167,6 +188,11 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
     match command {
         // Pure: no runtime, no daemon.
         Command::Validate(args) => validate::command(args, context),
+        Command::Explain(args) => explain::command(&args, context),
+        Command::New(args) => new::command(&args, context),
+        Command::Schema(args) => schema::command(&args, context),
+        Command::Manual(args) => manual::command(&args, context),
+        Command::Completions(args) => completions::command(&args, context),
         Command::Analyze(args) => analyze::command(args, context),
         Command::Secret(args) => secret::command(args, context),
         Command::ListUnitFiles(args) => list_unit_files::command(args, context),
@@ -174,7 +200,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Cat(args) => cat::command(args, context),
         Command::Show(args) => show::command(args, context),
         Command::Diff(args) => unit_diff::command(args, context),
-        Command::Paths(args) => unit_paths::command(args, context),
+        Command::Paths(args) => threads(1)?.block_on(unit_paths::command(args, context)),
         Command::Edit(args) => edit::command(args, context),
         Command::Revert(args) => revert::command(args, context),
         Command::IsEnabled(args) => is_state::enabled(args, context),

@@ -42,7 +42,7 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
     let signals = Signals::catch(hangup).map_err(|error| CliError::doing("catch signals", &error))?;
     let paths = context.paths()?;
     let mut files = UnitFiles::new(context.search(), &context.environment, &paths);
-    let compiled = files.look().compiled;
+    let compiled = files.look(context.clock.now());
     let pinned = files.pinned();
     let daemon = Arc::clone(&pinned.as_ref().map_or(&compiled, |pinned| &pinned.compiled).plan.daemon);
     let scrubber = Scrubber::default();

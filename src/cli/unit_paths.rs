@@ -7,11 +7,13 @@ use std::path::Path;
 use clap::Args;
 use serde::Serialize;
 
+use super::backend::Backend;
 use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{Cell, Paint, Table, count};
 use super::units::UnitSet;
+use crate::control::wire::units::WatchedDir;
 use crate::daemon::exit;
 use crate::unit::BUILT_IN;
 
@@ -39,12 +41,21 @@ pub struct PlaceView {
     link: Option<String>,
     /// `enable`, `edit` and the like write here.
     own: bool,
+    /// How a running daemon watches it: `watched`, `polled`, `missing`, `unreadable`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    watch: Option<String>,
 }
 
 /// Runs the command.
-pub fn command(args: PathsArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+pub async fn command(args: PathsArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
     let set = UnitSet::read(context);
-    let places = places(&set);
+    let mut places = places(&set);
+    if let Some(daemon) = Backend::running(&context.paths()?).await? {
+        let watched: Vec<WatchedDir> = daemon.get("/v1/watched").await?;
+        for place in &mut places {
+            place.watch = watched.iter().find(|dir| dir.dir == place.path).map(|dir| dir.mode.clone());
+        }
+    }
     let text =
         if args.json { pretty(&places) } else { shown(&places, &set, context.paint(), context.width()) };
     context.out.write_all(text.as_bytes())?;
@@ -66,6 +77,7 @@ pub fn places(set: &UnitSet) -> Vec<PlaceView> {
             files: files(index + 1),
             link: fs::read_link(dir).ok().map(|target| target.display().to_string()),
             own: own.as_ref() == Some(dir),
+            watch: None,
         });
     }
     if set.search.builtin {
@@ -76,6 +88,7 @@ pub fn places(set: &UnitSet) -> Vec<PlaceView> {
             files: files(0),
             link: None,
             own: false,
+            watch: None,
         });
     }
     places
@@ -98,6 +111,7 @@ fn shown(places: &[PlaceView], set: &UnitSet, paint: Paint, width: usize) -> Str
             _ => "31",
         };
         let mut remarks = Vec::new();
+        remarks.extend(place.watch.clone().filter(|mode| mode != place.state));
         if place.own {
             remarks.push("yours: changes go here".to_owned());
         }

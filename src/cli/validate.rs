@@ -1,8 +1,12 @@
 //! `workagent validate`: all findings of all unit files in one run.
 
+mod fix;
+mod probe;
+
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
@@ -14,8 +18,11 @@ use crate::daemon::{assembly, exit};
 use crate::diag::render::Style;
 use crate::diag::{Counts, Finding, SourceMap, json, render, short};
 use crate::model::environment::Environment;
+use crate::model::limits;
 use crate::unit::search::{SearchEnv, SearchPath};
 use crate::unit::{self, CompileEnv, Compiled, Loaded};
+
+pub use fix::replace;
 
 /// Check unit files and show everything that is wrong with them
 #[derive(Debug, Default, Args)]
@@ -32,9 +39,27 @@ pub struct ValidateArgs {
     /// Exit with 3 if there are warnings
     #[arg(long)]
     pub strict: bool,
+    /// Make the edits that leave no choice, show them, and check what is left
+    #[arg(long, conflicts_with_all = ["stdin_name", "root"])]
+    pub fix: bool,
+    /// Try live, too: programs, secrets, logins; exit with 1 if something is missing
+    #[arg(long, conflicts_with_all = ["stdin_name", "root", "fix"])]
+    pub probe: bool,
+    /// Check the system below this directory: an image, a package being built
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// What the text on standard input (`-`) is called: `inbox.connector.toml`, or the path of the file being edited
+    #[arg(long, value_name = "NAME")]
+    pub stdin_name: Option<PathBuf>,
+    /// Tell what a finding means, and check nothing
+    #[arg(long, value_name = "CODE")]
+    pub explain: Option<String>,
     /// Files or directories to check as if they lay above all others; only their findings are shown
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// The text of `stdin_name`.
+    #[arg(skip)]
+    pub stdin: Option<Arc<str>>,
 }
 
 /// How findings are printed.
@@ -60,6 +85,20 @@ pub enum ValidateError {
         /// As given.
         path: PathBuf,
     },
+    /// The name of what stands on standard input says no kind, or there is none.
+    #[error("{0}")]
+    Name(&'static str),
+    /// Standard input cannot be read.
+    #[error("read standard input: {0}")]
+    Input(String),
+    /// A mended file could not be written.
+    #[error("write {}", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
     /// The result could not be written.
     #[error("write the findings")]
     Output(#[from] io::Error),
@@ -70,8 +109,8 @@ impl ValidateError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NoSuchPath { .. } => exit::USAGE,
-            Self::Output(_) => exit::FAILURE,
+            Self::NoSuchPath { .. } | Self::Name(_) => exit::USAGE,
+            Self::Input(_) | Self::Write { .. } | Self::Output(_) => exit::FAILURE,
         }
     }
 }
@@ -81,13 +120,48 @@ impl ValidateError {
 /// # Errors
 /// See [`validate`].
 pub fn command(mut args: ValidateArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    if let Some(code) = &args.explain {
+        return super::explain::one(code, args.json, context);
+    }
     args.unit_dirs.clone_from(&context.global.unit_dir);
-    let style = Style { colour: context.colour(), width: context.width() };
-    let environment = context.environment.clone();
-    validate(&args, &environment, style, context.out).map_err(|error| CliError {
+    let failed = |error: ValidateError| CliError {
         code: error.exit_code(),
         ..CliError::doing("check the unit files", &error)
-    })
+    };
+    take_stdin(&mut args).map_err(failed)?;
+    let style = Style { colour: context.colour(), width: context.width() };
+    let environment = context.environment.clone();
+    let code = validate(&args, &environment, style, context.out).map_err(failed)?;
+    if !args.probe {
+        return Ok(code);
+    }
+    let missing = probe::command(args.json || args.format == Format::Json, context)?;
+    Ok(if missing { code.max(exit::FAILURE) } else { code })
+}
+
+/// Reads standard input, where `-` asks for it.
+fn take_stdin(args: &mut ValidateArgs) -> Result<(), ValidateError> {
+    let asked = args.paths.iter().any(|path| path.as_os_str() == "-");
+    args.paths.retain(|path| path.as_os_str() != "-");
+    let Some(name) = &args.stdin_name else {
+        return if asked {
+            Err(ValidateError::Name("`-` needs `--stdin-name NAME.KIND.toml`"))
+        } else {
+            Ok(())
+        };
+    };
+    let mut text = String::new();
+    let most = limits::UNIT_FILE_BYTES_MAX;
+    io::stdin()
+        .take(most + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| ValidateError::Input(error.to_string()))?;
+    if text.len() as u64 > most {
+        return Err(ValidateError::Input(format!("more than {most} bytes")));
+    }
+    args.stdin = Some(text.into());
+    args.paths.push(name.clone());
+    Ok(())
 }
 
 /// Checks, prints to `out`, and returns the exit code: 0 fine, 1 errors, 3 warnings under `--strict`.
@@ -100,15 +174,30 @@ pub fn validate(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<u8, ValidateError> {
-    if let Some(path) = args.unit_dirs.iter().chain(&args.paths).find(|path| !path.exists()) {
+    let given = args.unit_dirs.iter().chain(&args.paths).chain(&args.root);
+    let mut on_disk = given.filter(|path| args.stdin.is_none() || Some(*path) != args.stdin_name.as_ref());
+    if let Some(path) = on_disk.find(|path| !path.exists()) {
         return Err(ValidateError::NoSuchPath { path: path.clone() });
     }
     let search = search(args, environment);
     let registry = CATALOG.registry();
-    let loaded = unit::load(&search, registry.shipped);
-    let mut compiled = unit::compile(&loaded, &registry, &compile_env(environment));
+    let env = compile_env(environment);
+    let mut loaded = unit::load(&search, registry.shipped);
+    if let (Some(name), Some(text)) = (&args.stdin_name, &args.stdin)
+        && !loaded.put(name, Arc::clone(text))
+    {
+        return Err(ValidateError::Name("the name given with `--stdin-name` is not that of a unit file"));
+    }
+    let mut compiled = unit::compile(&loaded, &registry, &env);
     let wanted =
         |path: &Path| args.paths.is_empty() || args.paths.iter().any(|given| path.starts_with(given));
+    if args.fix {
+        let fixed = fix::fix(&mut loaded, &compiled, &registry, &env, &wanted)?;
+        if fixed.files > 0 {
+            compiled = unit::compile(&loaded, &registry, &env);
+        }
+        told(&fixed, args, out)?;
+    }
     compiled.findings.retain(|finding| touches(finding, &compiled.sources, &wanted));
     compiled.cut.retain(|(source, _)| wanted(compiled.sources.path(*source)));
     let files = count_files(&loaded, &wanted);
@@ -137,7 +226,10 @@ pub fn compile_env(environment: &Environment) -> CompileEnv {
 
 fn search(args: &ValidateArgs, environment: &Environment) -> SearchPath {
     let mut search = SearchPath::new(&SearchEnv::read(environment), &args.unit_dirs);
-    for path in &args.paths {
+    if let Some(root) = &args.root {
+        search = search.below(root);
+    }
+    for path in args.paths.iter().filter(|path| args.stdin_name.as_ref() != Some(*path)) {
         if path.is_dir() {
             search.dirs.push(path.clone());
         } else {
@@ -145,6 +237,22 @@ fn search(args: &ValidateArgs, environment: &Environment) -> SearchPath {
         }
     }
     search
+}
+
+/// The edits that were made; for machines on standard error, so that standard output stays one document.
+fn told(fixed: &fix::Fixed, args: &ValidateArgs, out: &mut dyn Write) -> Result<(), ValidateError> {
+    let edits = super::look::counted(fixed.edits, "edit", "edits");
+    let files = super::look::counted(fixed.files, "file", "files");
+    let text = match fixed.files {
+        0 => "nothing here can be mended without a choice\n\n".to_owned(),
+        _ => format!("{}{edits} in {files}\n\n", fixed.diff),
+    };
+    if args.json || args.format != Format::Human {
+        write!(anstream::stderr(), "{text}")?;
+    } else {
+        out.write_all(text.as_bytes())?;
+    }
+    Ok(())
 }
 
 fn touches(finding: &Finding, sources: &SourceMap, wanted: &dyn Fn(&Path) -> bool) -> bool {

@@ -119,6 +119,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/resume", post(resume))
         .route("/v1/kick/{unit}", post(kick))
         .route("/v1/reload", post(units::reload))
+        .route("/v1/watched", get(units::watched))
         .route("/v1/units/{unit}/{order}", post(units::order))
         .route("/v1/isolate/{target}", post(units::isolate))
         .with_state(Arc::new(state))

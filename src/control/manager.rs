@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 
 use super::server::Fault;
-use super::wire::units::{ReloadView, UnitOrder};
+use super::wire::units::{ReloadView, UnitOrder, WatchedDir};
 
 /// Who asked for a reload, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,9 @@ impl Why {
 
 /// The units as a whole.
 pub trait Manager: Send + Sync {
+    /// How each directory of the search path is watched, low to high.
+    fn watched(&self) -> Vec<WatchedDir>;
+
     /// Reads the unit files again and makes what they say live. One at a time; who asks meanwhile waits for its own.
     fn reload(&self, why: Why, dry_run: bool) -> BoxFuture<'_, Result<ReloadView, Fault>>;
 

@@ -18,13 +18,13 @@ use super::holds::{DEFAULT_TARGET, Holds, with_parts};
 use super::plans::KeptPlan;
 use super::service_manager::ServiceManager;
 use super::unit_files::UnitFiles;
-use super::watch::too_young;
+use super::watch::{WatchMode, WatchModes, too_young};
 use crate::bundle::RunningBundle;
 use crate::bundle::running::StopOutcome;
 use crate::control::api::Present;
 use crate::control::manager::{Manager, Why};
 use crate::control::server::Fault;
-use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder};
+use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder, WatchedDir};
 use crate::diag::Counts;
 use crate::model::class::chain;
 use crate::model::environment::Environment;
@@ -59,6 +59,8 @@ pub struct Rooms {
     pub clock: Clock,
     /// Told of a reload while it goes on.
     pub service: ServiceManager,
+    /// How the directories of unit files are watched.
+    pub watched: WatchModes,
 }
 
 /// What the daemon was started from.
@@ -158,12 +160,12 @@ impl Reloader {
         let mut inner = self.0.inner.lock().await;
         // The service manager waits for the end of a reload it asked for, whatever comes of it.
         let reloading = (why != Why::Watch && !dry_run).then(|| service.reloading());
-        let mut look = inner.files.look();
-        if let Some(wait) = too_young(&look.compiled, clock.now()) {
+        let mut compiled = inner.files.look(clock.now());
+        if let Some(wait) = too_young(&compiled, clock.now()) {
             tokio::time::sleep(wait).await;
-            look = inner.files.look();
+            compiled = inner.files.look(clock.now());
         }
-        let compiled = Arc::new(look.compiled);
+        let compiled = Arc::new(compiled);
         if !dry_run {
             inner.said.say(&compiled);
         }
@@ -210,7 +212,8 @@ impl Reloader {
         let sides = (Side::new(&old, inner.files.last_good()), Side::new(&plan, &source.canonical));
         let mut changes = Changes::between(&sides.0, &sides.1, &anew);
         let view = |changes: Changes, generation| ReloadView {
-            outcome: match changes.outcome(errors) {
+            // What the files say is not what is to become live while a plan is pinned.
+            outcome: match changes.outcome(if pinned.is_some() { 0 } else { errors }) {
                 // A unit that is held back changed: it counts when it starts.
                 ReloadOutcome::Nothing if generation != previous => ReloadOutcome::Applied,
                 outcome => outcome,
@@ -273,6 +276,15 @@ impl Reloader {
 }
 
 impl Manager for Reloader {
+    fn watched(&self) -> Vec<WatchedDir> {
+        let modes = self.0.rooms.watched.list();
+        let view = |(dir, mode): (std::path::PathBuf, WatchMode)| WatchedDir {
+            dir: dir.display().to_string(),
+            mode: mode.word().to_owned(),
+        };
+        modes.into_iter().map(view).collect()
+    }
+
     fn reload(&self, why: Why, dry_run: bool) -> BoxFuture<'_, Result<ReloadView, Fault>> {
         Box::pin(self.look_again(why, dry_run))
     }

@@ -50,7 +50,14 @@ pub async fn run(
             "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"
         );
     }
-    let rooms = Rooms { store: store.clone(), secrets, environment, clock: clock.clone(), service };
+    let rooms = Rooms {
+        store: store.clone(),
+        secrets,
+        environment,
+        clock: clock.clone(),
+        service,
+        watched: watcher.modes(),
+    };
     let start = Start { files, compiled, running };
     let reloader = Reloader::new(rooms, start, api.present.clone());
     let manager: Option<Arc<dyn Manager>> = Some(Arc::new(reloader.clone()));

@@ -10,26 +10,22 @@ use super::paths::Paths;
 use super::plans::{KeptPlan, KeptUnit, PlanStore, unit_name};
 use crate::catalog::CATALOG;
 use crate::model::environment::Environment;
+use crate::model::time::Timestamp;
 use crate::unit::compile::{CompileEnv, Compiled, Compiler, LastGood};
-use crate::unit::load::{Loaded, Role, UnitFile, load};
+use crate::unit::load::{Loaded, Loader, Role, UnitFile};
 use crate::unit::plan::UnitName;
 use crate::unit::search::SearchPath;
 
 /// The unit files of one daemon.
 pub struct UnitFiles {
+    loader: Loader,
+    /// What was read at the last look.
+    loaded: Loaded,
     compiler: Compiler,
     search: SearchPath,
     env: CompileEnv,
     plans: PlanStore,
     last_good: LastGood,
-}
-
-/// One look.
-pub struct Look {
-    /// What they say.
-    pub compiled: Compiled,
-    /// Where it was looked, for the watcher.
-    pub loaded: Loaded,
 }
 
 /// A plan of an earlier generation, compiled from what was kept of it.
@@ -47,7 +43,8 @@ impl UnitFiles {
         let plans = PlanStore::open(paths.plans());
         let last_good = plans.latest().map(|kept| kept.last_good()).unwrap_or_default();
         let env = compile_env(environment, paths.state.clone());
-        Self { compiler: Compiler::new(CATALOG.registry()), search, env, plans, last_good }
+        let (loader, loaded) = (Loader::default(), Loaded::default());
+        Self { loader, loaded, compiler: Compiler::new(CATALOG.registry()), search, env, plans, last_good }
     }
 
     /// Where they are looked for.
@@ -56,11 +53,14 @@ impl UnitFiles {
         &self.search
     }
 
-    /// Reads and compiles.
-    pub fn look(&mut self) -> Look {
-        let loaded = load(&self.search, self.compiler.registry().shipped);
+    /// Reads and compiles. What did not change since the last look is neither read nor compiled again; what cannot be read
+    /// now is as it was.
+    pub fn look(&mut self, now: Timestamp) -> Compiled {
+        let mut loaded = self.loader.load(&self.search, self.compiler.registry().shipped, now);
+        loaded.keep_unread(&self.loaded);
         let compiled = self.compiler.compile(&loaded, &self.env, &self.last_good);
-        Look { compiled, loaded }
+        self.loaded = loaded;
+        compiled
     }
 
     /// The plan that daemons are pinned to, if they are and it is still there.

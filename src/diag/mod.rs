@@ -1,5 +1,6 @@
 //! Findings: messages about unit files, with the exact place, and their three dresses: for people, for machines, for CI.
 
+pub mod fix;
 pub mod json;
 pub mod mask;
 pub mod render;

@@ -2,6 +2,7 @@
 //! first trouble: what cannot be read is noted, the rest is read.
 
 mod file;
+mod given;
 mod links;
 mod name;
 
@@ -18,6 +19,7 @@ use super::search::SearchPath;
 use crate::model::limits;
 use crate::model::time::Timestamp;
 use file::Reader;
+pub use given::is_unit_name;
 use name::Sort;
 pub(super) use name::is_name;
 

@@ -127,4 +127,21 @@ impl Settings {
             _ => None,
         }
     }
+
+    /// All secrets that the table names.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<SecretRef> {
+        let mut found = Vec::new();
+        for value in self.0.values() {
+            match value {
+                Value::Secret(reference) => found.push(reference.clone()),
+                Value::Map(map) => found.extend(map.values().filter_map(|setting| match setting {
+                    Setting::Secret(reference) => Some(reference.clone()),
+                    Setting::Text(_) => None,
+                })),
+                _ => {}
+            }
+        }
+        found
+    }
 }

@@ -24,6 +24,7 @@ mod layers;
 mod mail;
 mod mail_answers;
 mod maildir;
+mod packaging;
 mod process;
 mod real_mail;
 mod real_way;

@@ -15,6 +15,7 @@ use workagent::daemon::paths::Paths;
 use workagent::daemon::reload::{Reloader, Rooms, Start};
 use workagent::daemon::service_manager::ServiceManager;
 use workagent::daemon::unit_files::UnitFiles;
+use workagent::daemon::watch::WatchModes;
 use workagent::model::case::CaseState;
 use workagent::model::environment::Environment;
 use workagent::model::live::Live;
@@ -39,7 +40,7 @@ impl Daemon {
         let paths = Paths::below(root).unwrap();
         let search = SearchPath { builtin: true, dirs: vec![root.join("units")], files: Vec::new() };
         let mut files = UnitFiles::new(search, &environment, &paths);
-        let compiled = files.look().compiled;
+        let compiled = files.look(Clock::system().now());
         let pinned = files.pinned();
         let (clock, scrubber) = (Clock::system(), Scrubber::default());
         let options = Options { environment, paths, compiled, pinned, clock, scrubber };
@@ -49,7 +50,14 @@ impl Daemon {
         let board = bundle.board.clone();
         let running = RunningBundle::start(bundle);
         let service = ServiceManager::of(&Environment::default());
-        let rooms = Rooms { store: store.clone(), secrets, environment, clock, service };
+        let rooms = Rooms {
+            store: store.clone(),
+            secrets,
+            environment,
+            clock,
+            service,
+            watched: WatchModes::default(),
+        };
         let reloader = Reloader::new(rooms, Start { files, compiled, running }, present.clone());
         Self { reloader, board, present, store, _lock: lock }
     }

@@ -48,8 +48,8 @@ fn live(scene: &Scene, seconds: u32) -> StatusView {
 
 /// What must not change for a unit that nobody touched.
 fn inbox(view: &StatusView) -> (Option<workagent::model::time::Timestamp>, u32) {
-    let UnitView { running_since, restarts, .. } = unit(view, "inbox.connector");
-    (*running_since, *restarts)
+    let UnitView { since, restarts, .. } = unit(view, "inbox.connector");
+    (*since, *restarts)
 }
 
 fn start() -> (Scene, Daemon) {
@@ -61,7 +61,8 @@ fn start() -> (Scene, Daemon) {
 #[test]
 fn each_save_is_live_and_begins_the_unit_once() {
     let (scene, daemon) = start();
-    let first = live(&scene, 1);
+    let is_up = |view: &StatusView| unit(view, "inbox.connector").last_success.is_some();
+    let (first, _) = scene.status_when("both run", |view| runs_every(view, 1) && is_up(view));
     let mut generation = first.generation;
     // One generation for each change: a second one would go past the one that is waited for.
     let mut next = |is_so: &dyn Fn(&StatusView) -> bool| {

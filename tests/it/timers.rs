@@ -286,7 +286,7 @@ async fn first_look(schedule: &str, looked: bool, due: &str) {
     let mut rig = rig;
     rig.start().await;
     let bundle = &rig.assembly().bundle;
-    let cycle = bundle.app.sync[0].on().unwrap();
+    let cycle = bundle.app.sync.first().unwrap().on().unwrap();
     use workagent::supervise::{Cycle, Next};
     let pass = cycle.activate().await;
     assert!(pass.fault.is_none());

@@ -10,6 +10,7 @@ mod last_good;
 mod layers;
 mod loading;
 mod meaning;
+mod mend;
 mod operations;
 mod origins;
 mod rules;

@@ -10,7 +10,7 @@ use crate::unit::plan::{
     ConnectorUnit, EdgeKind, EngineUnit, EnvUnit, Kind, Off, OffState, OutboundRule, Plan, RouteUnit,
     Standing, UnitName,
 };
-use crate::unit::value::{Setting, Settings, Value};
+use crate::unit::value::Setting;
 
 /// The picture's content.
 #[derive(Debug, Default)]
@@ -293,11 +293,11 @@ impl Draft {
         let mut found: Vec<(String, bool, SecretRef)> = Vec::new();
         for unit in active(&plan.connectors) {
             let id = format!("{}.connector", unit.name);
-            found.extend(in_settings(&unit.settings).into_iter().map(|secret| (id.clone(), true, secret)));
+            found.extend(unit.settings.secrets().into_iter().map(|secret| (id.clone(), true, secret)));
         }
         for unit in active(&plan.engines) {
             let id = format!("{}.engine", unit.name);
-            found.extend(in_settings(&unit.settings).into_iter().map(|secret| (id.clone(), false, secret)));
+            found.extend(unit.settings.secrets().into_iter().map(|secret| (id.clone(), false, secret)));
         }
         for unit in active(&plan.envs) {
             let id = format!("{}.env", unit.name);
@@ -353,22 +353,6 @@ fn active<T>(units: &BTreeMap<String, Standing<T>>) -> impl Iterator<Item = &T> 
         Standing::Active(unit) => Some(unit.as_ref()),
         Standing::Off(_) => None,
     })
-}
-
-/// The secrets that a table names.
-pub(super) fn in_settings(settings: &Settings) -> Vec<SecretRef> {
-    let mut found = Vec::new();
-    for value in settings.0.values() {
-        match value {
-            Value::Secret(reference) => found.push(reference.clone()),
-            Value::Map(map) => found.extend(map.values().filter_map(|setting| match setting {
-                Setting::Secret(reference) => Some(reference.clone()),
-                Setting::Text(_) => None,
-            })),
-            _ => {}
-        }
-    }
-    found
 }
 
 fn note(plan: &Plan, name: &UnitName) -> String {

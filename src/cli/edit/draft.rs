@@ -85,6 +85,12 @@ impl Draft {
         text == self.offered()
     }
 
+    /// Somebody wrote where nothing is kept.
+    #[must_use]
+    pub fn is_below_the_mark(&self, text: &str) -> bool {
+        text.split_once(MARKER).is_some_and(|(_, below)| !self.tail.ends_with(below))
+    }
+
     /// What of an edited text is kept.
     #[must_use]
     pub fn kept(&self, text: &str) -> String {

@@ -54,8 +54,9 @@ pub(super) fn command(
         Some(to) => (Some(to.generation), to),
         None => {
             // As the daemon would take them: with the last good version of what is broken.
-            let look = UnitFiles::new(context.search(), &context.environment, paths).look();
-            now = KeptPlan::of(&look.compiled, 0, context.clock.now());
+            let mut files = UnitFiles::new(context.search(), &context.environment, paths);
+            let compiled = files.look(context.clock.now());
+            now = KeptPlan::of(&compiled, 0, context.clock.now());
             (None, &now)
         }
     };

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{ApiState, Reply, Shared};
 use crate::control::manager::{Manager, Why};
 use crate::control::server::Fault;
-use crate::control::wire::units::{ReloadView, UnitOrder};
+use crate::control::wire::units::{ReloadView, UnitOrder, WatchedDir};
 
 /// How to reload.
 #[derive(Debug, Deserialize)]
@@ -17,6 +17,10 @@ pub(super) struct ReloadQuery {
     /// Say what would happen and do nothing.
     #[serde(default)]
     dry_run: bool,
+}
+
+pub(super) async fn watched(State(state): Shared) -> Reply<Vec<WatchedDir>> {
+    Ok(Json(manager(&state, "nothing is watched")?.watched()))
 }
 
 pub(super) async fn reload(State(state): Shared, Query(query): Query<ReloadQuery>) -> Reply<ReloadView> {

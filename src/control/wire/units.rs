@@ -123,6 +123,15 @@ pub struct ReloadView {
     pub took_ms: u64,
 }
 
+/// A directory of unit files, as the daemon watches it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchedDir {
+    /// As in the search path.
+    pub dir: String,
+    /// `watched`, `polled`, `missing` (where it would appear is watched), `unreadable`.
+    pub mode: String,
+}
+
 /// An order to one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

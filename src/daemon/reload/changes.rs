@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::control::wire::units::{Change, ChangeView, ReloadOutcome};
 use crate::unit::plan::{Kind, Off, OffState, Plan, UnitName};
+use crate::unit::schema;
 
 /// What runs, or would run.
 pub(super) struct Side<'a> {
@@ -134,7 +135,7 @@ fn is_error(off: &Off) -> bool {
 
 /// A key, as `table.key`, of which the daemon asks only when it starts.
 pub(super) fn needs_restart(kind: Kind, key: &str) -> bool {
-    kind == Kind::Daemon && (key.starts_with("store.") || key.starts_with("log."))
+    key.split_once('.').is_some_and(|(table, key)| schema::needs_restart(kind, table, key))
 }
 
 /// The keys, as `table.key`, that differ between two canonical texts of one unit.

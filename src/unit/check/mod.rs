@@ -25,6 +25,7 @@ pub(crate) mod placeholder;
 pub(crate) mod private_route_cloud_engine;
 pub(crate) mod reference_to_disabled;
 pub(crate) mod shadowed_route;
+pub(crate) mod shell_quirk;
 pub(crate) mod syntax_error;
 pub(crate) mod type_change;
 pub(crate) mod unknown_engine;
@@ -66,6 +67,7 @@ pub static CHECKS: &[&Check] = &[
     &private_route_cloud_engine::CHECK,
     &reference_to_disabled::CHECK,
     &shadowed_route::CHECK,
+    &shell_quirk::CHECK,
     &syntax_error::CHECK,
     &type_change::CHECK,
     &unknown_engine::CHECK,

@@ -3,7 +3,7 @@
 use super::{At, text};
 use crate::diag::mask;
 use crate::model::secret_ref::{SecretRef, name_problem};
-use crate::unit::check::{bad_value, literal_secret, placeholder};
+use crate::unit::check::{bad_value, literal_secret, placeholder, shell_quirk};
 use crate::unit::report::Report;
 use crate::unit::schema::KeySpec;
 use crate::unit::tree::{Data, Node, Table};
@@ -38,6 +38,9 @@ pub(super) fn setting(at: At<'_>, node: &Node, report: &mut Report) -> Option<Se
                 report.hide(node.span);
                 report.push(literal_secret::looks_like(&at.path(), node.span, "a secret, by its name", true));
                 return None;
+            }
+            if let Some(quirk) = shell_quirk::quirk(value) {
+                report.push(shell_quirk::finding(&at.path(), node.span, quirk));
             }
             Some(Setting::Text(value.clone()))
         }

@@ -66,7 +66,7 @@ fn shipped_with(extra: &[(&str, &str)]) -> Compiled {
 }
 
 fn members(compiled: &Compiled, target: &str) -> String {
-    match &compiled.plan.targets[target] {
+    match compiled.plan.targets.get(target).unwrap() {
         Standing::Active(unit) => {
             let TargetUnit { members, .. } = &**unit;
             members.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")

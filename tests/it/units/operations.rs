@@ -14,7 +14,7 @@ fn check_over(base: &str, drop_ins: &[&str], expected: &str) {
     let mut files = vec![("t.engine.toml", "[engine]\nengine = \"template\"\n"), ("r.route.toml", base)];
     files.extend(names.iter().map(String::as_str).zip(drop_ins.iter().copied()));
     let compiled = compile_texts(&files);
-    let shown = match &compiled.plan.routes["r"] {
+    let shown = match compiled.plan.routes.get("r").unwrap() {
         Standing::Active(unit) => unit.matches.labels.join(" "),
         Standing::Off(off) => off.state.word().to_owned(),
     };

@@ -21,7 +21,7 @@ fn shown(compiled: &Compiled, unit: &str) -> String {
         let below: Vec<String> = origin.shadows.iter().map(|span| format!(" < {}", place(*span))).collect();
         format!("{}.{} = {}  {from}{}", origin.table, origin.key, origin.value, below.concat())
     };
-    compiled.origins[&name(unit)].iter().map(line).collect::<Vec<_>>().join("\n")
+    compiled.origins.get(&name(unit)).unwrap().iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -6,9 +6,7 @@ use url::Url;
 
 use super::reach::{Way, active, ways};
 use super::weights::{self, Weight};
-use crate::cli::analyze::graph::in_settings;
 use crate::diag::mask;
-use crate::http::is_loopback;
 use crate::model::item::Backlog;
 use crate::unit::plan::{ConnectorUnit, EngineUnit, OutboundRule, Plan};
 use crate::unit::value::{Setting, Settings};
@@ -254,7 +252,7 @@ impl Scene<'_> {
             }
         }
         for unit in self.connectors.iter().filter(|unit| unit.settings.text("program").is_some()) {
-            let secrets = in_settings(&unit.settings);
+            let secrets = unit.settings.secrets();
             found.extend(secrets.iter().map(|secret| format!("{secret} ({}.connector)", unit.name)));
         }
         found.sort();
@@ -302,6 +300,15 @@ fn plain(settings: &Settings) -> (f64, String) {
             (1.0, "the URL is plain http".to_owned())
         }
         _ => (0.0, "TLS, or it does not leave this machine".to_owned()),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => true,
     }
 }
 

@@ -1,0 +1,915 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_workagent_global_optspecs
+    string join \n unit-dir= state-dir= color= no-pager h/help V/version
+end
+
+function __fish_workagent_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_workagent_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_workagent_using_subcommand
+    set -l cmd (__fish_workagent_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c workagent -n "__fish_workagent_needs_command" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_needs_command" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_needs_command" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_needs_command" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_needs_command" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "run" -d 'Run the daemon in the foreground, or one cycle'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "status" -d 'Show what each unit is doing, with ages'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "validate" -d 'Check all unit files and show every finding'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "explain" -d 'Tell what a finding of validate means'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "new" -d 'Write a new unit file with all its keys in comments'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "schema" -d 'Print or write JSON schemas of unit files, for editors'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "manual" -d 'Show the reference of all keys'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "completions" -d 'Print completions for a shell'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "analyze" -d 'Look into the units: graph, order, exposure'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "review" -d 'Look at drafts and decide'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "case" -d 'Look at cases and their whole record'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "outbox" -d 'Look at what is being sent'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "pause" -d 'Stop claiming and sending, until resumed'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "resume" -d 'Go on after a pause'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "kick" -d 'Run one cycle of a unit now'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "secret" -d 'Store, list and remove secrets'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "demo" -d 'Show the whole way on made-up mail, without an account or network'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "list-units" -d 'List units with what they do and how they are'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "list-unit-files" -d 'List unit files and whether they take part'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "list-timers" -d 'List everything with a schedule, the next first'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "list-dependencies" -d 'Show what a unit needs, or who needs it, as a tree'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "cat" -d 'Show the files of units, one layer after another'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "show" -d 'Show every key of a unit, and where it comes from'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "diff" -d 'Show what your files change in units'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "paths" -d 'Show where unit files come from'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "edit" -d 'Edit a unit; what has new errors is not saved'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "revert" -d 'Take back what you changed in units'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "enable" -d 'Have units take part'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "disable" -d 'Have units take part no longer'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "mask" -d 'Switch units off whatever else is said'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "unmask" -d 'Take a mask back'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "start" -d 'Take a stop of units back, or have them try again at once'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "stop" -d 'Stop units until they are started or the daemon is'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "restart" -d 'Begin units anew'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "reset-failed" -d 'Forget failures of units and the waits that follow from them'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "isolate" -d 'Stop all units but those of a target'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "reload" -d 'Have the daemon read the unit files again, and show what came of it'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "plan" -d 'Look at the plans that ran, compare them, go back to one'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "is-active" -d 'Tell whether units are active: exit code 0 or 3'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "is-failed" -d 'Tell whether units failed: exit code 0 or 1'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "is-healthy" -d 'Tell whether everything is well: exit code 0 or 1, reasons on standard error'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "is-enabled" -d 'Tell whether units take part by their files: exit code 0 or 1'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "logs" -d 'Show the daemon\'s log'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand run" -l log -d 'What to log: a level, or a filter such as info,workagent=debug (default: the daemon unit\'s)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand run" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand run" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand run" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand run" -l once -d 'Do one cycle over all runtimes, print its summary, and end'
+complete -c workagent -n "__fish_workagent_using_subcommand run" -l json -d 'Print the summary of --once as JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand run" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand run" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand status" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand status" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand status" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand status" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand status" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand status" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l format -d 'How to print findings' -r -f -a "human\t'With the lines they are about, for people'
+short\t'One line each'
+github\t'Workflow commands for GitHub\'s CI'
+json\t'One JSON document, stable'"
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l root -d 'Check the system below this directory: an image, a package being built' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l stdin-name -d 'What the text on standard input (`-`) is called: `inbox.connector.toml`, or the path of the file being edited' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l explain -d 'Tell what a finding means, and check nothing' -r
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l json -d 'Print one JSON document; the same as `--format json`'
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l strict -d 'Exit with 3 if there are warnings'
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l fix -d 'Make the edits that leave no choice, show them, and check what is left'
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l probe -d 'Try live, too: programs, secrets, logins; exit with 1 if something is missing'
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand validate" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand explain" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand explain" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand explain" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand explain" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand explain" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand explain" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand new" -l from -d 'The shipped unit to begin with: `imap`, `feed`, `openai-chat`' -r
+complete -c workagent -n "__fish_workagent_using_subcommand new" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand new" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand new" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand new" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand new" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand schema" -l write -d 'Write all of them as KIND.json into a directory; by default into `schema` beside your `units`, where the first line of unit files finds them' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand schema" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand schema" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand schema" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand schema" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand schema" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand schema" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand manual" -l write -d 'Write man pages and completions into `man` and `completions` of this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand manual" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand manual" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand manual" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand manual" -l man -d 'For `man`, as roff'
+complete -c workagent -n "__fish_workagent_using_subcommand manual" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand manual" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand manual" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand completions" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand completions" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand completions" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand completions" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -f -a "verify" -d 'Check all unit files; the same as `workagent validate`'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -f -a "dot" -d 'Draw the graph of the units'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -f -a "critical-chain" -d 'Show what a unit starts after, and when that was up'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -f -a "calendar" -d 'Show when calendar expressions come round'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -f -a "condition" -d 'Show each condition and whether it holds'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -f -a "unit-paths" -d 'Show where unit files are looked for'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -f -a "security" -d 'Judge how much each connector and engine is open to, with reasons'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and not __fish_seen_subcommand_from verify dot critical-chain calendar condition unit-paths security help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l format -d 'How to print findings' -r -f -a "human\t'With the lines they are about, for people'
+short\t'One line each'
+github\t'Workflow commands for GitHub\'s CI'
+json\t'One JSON document, stable'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l root -d 'Check the system below this directory: an image, a package being built' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l stdin-name -d 'What the text on standard input (`-`) is called: `inbox.connector.toml`, or the path of the file being edited' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l explain -d 'Tell what a finding means, and check nothing' -r
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l json -d 'Print one JSON document; the same as `--format json`'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l strict -d 'Exit with 3 if there are warnings'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l fix -d 'Make the edits that leave no choice, show them, and check what is left'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l probe -d 'Try live, too: programs, secrets, logins; exit with 1 if something is missing'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from verify" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -l format -d 'What to write' -r -f -a "dot\t'Text for Graphviz'
+mermaid\t'Text for Mermaid'
+svg\t'A picture'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -l all -d 'Units too that are off and have to do with nothing, and the runtimes'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from dot" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from critical-chain" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from critical-chain" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from critical-chain" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from critical-chain" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from critical-chain" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from critical-chain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from critical-chain" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -l iterations -d 'Times to show' -r
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -l base-time -d 'Count from this moment instead of now: `2026-03-28T00:00:00Z`, `2026-03-28`, "2026-03-28 12:00"' -r
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from calendar" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from condition" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from condition" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from condition" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from condition" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from condition" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from condition" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from condition" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from unit-paths" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from unit-paths" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from unit-paths" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from unit-paths" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from unit-paths" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from unit-paths" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from unit-paths" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from security" -l threshold -d 'Exit with 1 if a unit\'s exposure is above this, 0 to 10' -r
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from security" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from security" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from security" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from security" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from security" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from security" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from security" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from help" -f -a "verify" -d 'Check all unit files; the same as `workagent validate`'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from help" -f -a "dot" -d 'Draw the graph of the units'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from help" -f -a "critical-chain" -d 'Show what a unit starts after, and when that was up'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from help" -f -a "calendar" -d 'Show when calendar expressions come round'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from help" -f -a "condition" -d 'Show each condition and whether it holds'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from help" -f -a "unit-paths" -d 'Show where unit files are looked for'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from help" -f -a "security" -d 'Judge how much each connector and engine is open to, with reasons'
+complete -c workagent -n "__fish_workagent_using_subcommand analyze; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -f -a "list" -d 'List drafts that wait for you, oldest first'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -f -a "show" -d 'Show a draft: what it answers with hidden parts, who gets it, and why it went to its engine'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -f -a "edit" -d 'Edit a draft in $VISUAL or $EDITOR, and show the difference'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -f -a "approve" -d 'Approve drafts: they are sent after the undo window'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -f -a "reject" -d 'Reject a draft'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -f -a "defer" -d 'Put a draft away for a while'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from list" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from list" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from list" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from list" -l deferred -d 'Deferred ones too'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l file -d 'Take the new text from this file, or from standard input with `-`' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from approve" -l hash -d 'Only if the draft still has this hash (or a beginning of it of at least 8 digits)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from approve" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from approve" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from approve" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from approve" -l stale-ok -d 'Although the thread moved on after the draft was made'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from approve" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from approve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from approve" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from reject" -s m -l note -d 'Why; with --retry the engine gets to read it' -r
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from reject" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from reject" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from reject" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from reject" -l retry -d 'Have the engine try again'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from reject" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from reject" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from reject" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from defer" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from defer" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from defer" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from defer" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from defer" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from defer" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "list" -d 'List drafts that wait for you, oldest first'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a draft: what it answers with hidden parts, who gets it, and why it went to its engine'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "edit" -d 'Edit a draft in $VISUAL or $EDITOR, and show the difference'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "approve" -d 'Approve drafts: they are sent after the undo window'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "reject" -d 'Reject a draft'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "defer" -d 'Put a draft away for a while'
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -f -a "list" -d 'List cases, newest change first'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -f -a "dismiss" -d 'Say that there is nothing to do here'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry dismiss help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l state -d 'Only in this state: new, queued, running, review, approved, sent, closed, parked, dead, dismissed' -r
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l limit -d 'At most so many' -r
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -l reason -d 'Why, for the record' -r
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "list" -d 'List cases, newest change first'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "dismiss" -d 'Say that there is nothing to do here'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -f -a "list" -d 'List sends, newest first'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -f -a "cancel" -d 'Take back a send that has not left yet'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -f -a "release" -d 'Decide about a held send: send it (again)'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l state -d 'Only in this state: approved, sending, sent, uncertain, held, dead, cancelled' -r
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l limit -d 'At most so many' -r
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -l was-sent -d 'It did arrive: record it as sent instead of sending it'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "list" -d 'List sends, newest first'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "cancel" -d 'Take back a send that has not left yet'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "release" -d 'Decide about a held send: send it (again)'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand pause" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand pause" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand pause" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand pause" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand pause" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand pause" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand resume" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand resume" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand resume" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand resume" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand resume" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand kick" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand kick" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand kick" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand kick" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand kick" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand kick" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -f -a "list" -d 'List names and ages, never values'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -f -a "remove" -d 'Remove a value'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "list" -d 'List names and ages, never values'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Remove a value'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand demo" -l dir -d 'Write the demo into this empty or new directory instead of a temporary one' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand demo" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand demo" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand demo" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand demo" -l yes -d 'Approve every draft and check the outcome'
+complete -c workagent -n "__fish_workagent_using_subcommand demo" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand demo" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -l state -d 'Only units in this state: active, inactive, failed, loaded, masked, ok, failing, … (may be given more than once)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -s t -l type -d 'Only units of this kind: connector, engine, env, route, runtime, … (may be given more than once)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -s a -l all -d 'Those that are off, too'
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -l failed -d 'Only those that fail; the same as `--state failed,failing,broken`'
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand list-units" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -l state -d 'Only units in this state: enabled, disabled, static, template, masked, bad (may be given more than once)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -s t -l type -d 'Only units of this kind: connector, engine, env, route, runtime, … (may be given more than once)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand list-unit-files" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -s t -l type -d 'Only units of this kind: connector, engine, env, route, runtime, … (may be given more than once)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -s a -l all -d 'Those that are off, too'
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand list-timers" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -s r -l reverse -d 'Who needs it'
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -s a -l all -d 'Units that are off, mere order and conflicts too, and everything below a unit each time it comes up'
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand list-dependencies" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand cat" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand cat" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand cat" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand cat" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand cat" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand cat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand cat" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand show" -s p -l property -d 'Only this key: `schedule.every`, `every` (may be given more than once)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand show" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand show" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand show" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand show" -l origin -d 'With the place of each value, and what it replaces in lower files'
+complete -c workagent -n "__fish_workagent_using_subcommand show" -l value -d 'Only the values'
+complete -c workagent -n "__fish_workagent_using_subcommand show" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand show" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand show" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand diff" -s t -l type -d 'Only units of this kind: connector, engine, env, route, runtime, … (may be given more than once)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand diff" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand diff" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand diff" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand diff" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand diff" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand diff" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand paths" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand paths" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand paths" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand paths" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand paths" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand paths" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand paths" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -l full -d 'Edit a whole copy in your own directory instead of a drop-in with the keys that differ'
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -l runtime -d 'Only until the machine is switched off: write into the runtime directory'
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -l force -d 'Let a text with new errors be saved, if you say so when asked'
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand edit" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand revert" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand revert" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand revert" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand revert" -s y -l yes -d 'Do not ask'
+complete -c workagent -n "__fish_workagent_using_subcommand revert" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand revert" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand revert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand revert" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -l runtime -d 'Only until the machine is switched off: write into the runtime directory'
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -l now -d 'Have the running daemon take it over at once, and wait for that'
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand enable" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -l runtime -d 'Only until the machine is switched off: write into the runtime directory'
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -l now -d 'Have the running daemon take it over at once, and wait for that'
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand disable" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -l runtime -d 'Only until the machine is switched off: write into the runtime directory'
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -l now -d 'Have the running daemon take it over at once, and wait for that'
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand mask" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -l runtime -d 'Only until the machine is switched off: write into the runtime directory'
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -l now -d 'Have the running daemon take it over at once, and wait for that'
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand unmask" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand start" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand start" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand start" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand start" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand start" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand start" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand start" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand stop" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand stop" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand stop" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand stop" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand stop" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand stop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand stop" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand restart" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand restart" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand restart" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand restart" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand restart" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand restart" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand restart" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand reset-failed" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand reset-failed" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand reset-failed" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand reset-failed" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand reset-failed" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand reset-failed" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand reset-failed" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand isolate" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand isolate" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand isolate" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand isolate" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand isolate" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand isolate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand isolate" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand reload" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand reload" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand reload" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand reload" -l dry-run -d 'Only say what would happen'
+complete -c workagent -n "__fish_workagent_using_subcommand reload" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand reload" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand reload" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand reload" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -f -a "list" -d 'List the plans that are kept, newest first'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -f -a "show" -d 'Show the units of a plan, or the whole text of one of them'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -f -a "diff" -d 'Compare two plans unit by unit (default: the one that runs with what the unit files say now)'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -f -a "rollback" -d 'Go back to an earlier plan and stay there, whatever the unit files say'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -f -a "unpin" -d 'Follow the unit files again'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and not __fish_seen_subcommand_from list show diff rollback unpin help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from list" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from list" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from list" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from show" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from show" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from show" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from diff" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from diff" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from diff" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from diff" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from diff" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from diff" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from rollback" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from rollback" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from rollback" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from rollback" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from rollback" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from rollback" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from rollback" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from unpin" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from unpin" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from unpin" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from unpin" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from unpin" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from unpin" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from unpin" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the plans that are kept, newest first'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the units of a plan, or the whole text of one of them'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Compare two plans unit by unit (default: the one that runs with what the unit files say now)'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from help" -f -a "rollback" -d 'Go back to an earlier plan and stay there, whatever the unit files say'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from help" -f -a "unpin" -d 'Follow the unit files again'
+complete -c workagent -n "__fish_workagent_using_subcommand plan; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand is-active" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand is-active" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand is-active" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand is-active" -s q -l quiet -d 'Print nothing, only set the exit code'
+complete -c workagent -n "__fish_workagent_using_subcommand is-active" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand is-active" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand is-active" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand is-active" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand is-failed" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand is-failed" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand is-failed" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand is-failed" -s q -l quiet -d 'Print nothing, only set the exit code'
+complete -c workagent -n "__fish_workagent_using_subcommand is-failed" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand is-failed" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand is-failed" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand is-failed" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand is-healthy" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand is-healthy" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand is-healthy" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand is-healthy" -s q -l quiet -d 'Print nothing, only set the exit code'
+complete -c workagent -n "__fish_workagent_using_subcommand is-healthy" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand is-healthy" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand is-healthy" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand is-healthy" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand is-enabled" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand is-enabled" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand is-enabled" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand is-enabled" -s q -l quiet -d 'Print nothing, only set the exit code'
+complete -c workagent -n "__fish_workagent_using_subcommand is-enabled" -l json -d 'Print JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand is-enabled" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand is-enabled" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand is-enabled" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -s u -l unit -d 'Only what is about this unit (may be given more than once)' -r
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -l case -d 'Only what is about this case, `c12` or `12`; without a journal, its record' -r
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -s n -l lines -d 'The last so many lines' -r
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -l since -d 'From then on, as journalctl reads it: `10:00`, `yesterday`, `-2h`' -r
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -s f -l follow -d 'Go on with what comes'
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -l json -d 'One JSON object a line, as journalctl prints it'
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand logs" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "run" -d 'Run the daemon in the foreground, or one cycle'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "status" -d 'Show what each unit is doing, with ages'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "validate" -d 'Check all unit files and show every finding'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "explain" -d 'Tell what a finding of validate means'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "new" -d 'Write a new unit file with all its keys in comments'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "schema" -d 'Print or write JSON schemas of unit files, for editors'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "manual" -d 'Show the reference of all keys'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "completions" -d 'Print completions for a shell'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "analyze" -d 'Look into the units: graph, order, exposure'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "review" -d 'Look at drafts and decide'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "case" -d 'Look at cases and their whole record'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "outbox" -d 'Look at what is being sent'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "pause" -d 'Stop claiming and sending, until resumed'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "resume" -d 'Go on after a pause'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "kick" -d 'Run one cycle of a unit now'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "secret" -d 'Store, list and remove secrets'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "demo" -d 'Show the whole way on made-up mail, without an account or network'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "list-units" -d 'List units with what they do and how they are'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "list-unit-files" -d 'List unit files and whether they take part'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "list-timers" -d 'List everything with a schedule, the next first'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "list-dependencies" -d 'Show what a unit needs, or who needs it, as a tree'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "cat" -d 'Show the files of units, one layer after another'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "show" -d 'Show every key of a unit, and where it comes from'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "diff" -d 'Show what your files change in units'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "paths" -d 'Show where unit files come from'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "edit" -d 'Edit a unit; what has new errors is not saved'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "revert" -d 'Take back what you changed in units'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "enable" -d 'Have units take part'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "disable" -d 'Have units take part no longer'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "mask" -d 'Switch units off whatever else is said'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "unmask" -d 'Take a mask back'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "start" -d 'Take a stop of units back, or have them try again at once'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "stop" -d 'Stop units until they are started or the daemon is'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "restart" -d 'Begin units anew'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "reset-failed" -d 'Forget failures of units and the waits that follow from them'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "isolate" -d 'Stop all units but those of a target'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "reload" -d 'Have the daemon read the unit files again, and show what came of it'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "plan" -d 'Look at the plans that ran, compare them, go back to one'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "is-active" -d 'Tell whether units are active: exit code 0 or 3'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "is-failed" -d 'Tell whether units failed: exit code 0 or 1'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "is-healthy" -d 'Tell whether everything is well: exit code 0 or 1, reasons on standard error'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "is-enabled" -d 'Tell whether units take part by their files: exit code 0 or 1'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "logs" -d 'Show the daemon\'s log'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from analyze" -f -a "verify" -d 'Check all unit files; the same as `workagent validate`'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from analyze" -f -a "dot" -d 'Draw the graph of the units'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from analyze" -f -a "critical-chain" -d 'Show what a unit starts after, and when that was up'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from analyze" -f -a "calendar" -d 'Show when calendar expressions come round'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from analyze" -f -a "condition" -d 'Show each condition and whether it holds'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from analyze" -f -a "unit-paths" -d 'Show where unit files are looked for'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from analyze" -f -a "security" -d 'Judge how much each connector and engine is open to, with reasons'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from review" -f -a "list" -d 'List drafts that wait for you, oldest first'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from review" -f -a "show" -d 'Show a draft: what it answers with hidden parts, who gets it, and why it went to its engine'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from review" -f -a "edit" -d 'Edit a draft in $VISUAL or $EDITOR, and show the difference'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from review" -f -a "approve" -d 'Approve drafts: they are sent after the undo window'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from review" -f -a "reject" -d 'Reject a draft'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from review" -f -a "defer" -d 'Put a draft away for a while'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "list" -d 'List cases, newest change first'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "dismiss" -d 'Say that there is nothing to do here'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "list" -d 'List sends, newest first'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "cancel" -d 'Take back a send that has not left yet'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "release" -d 'Decide about a held send: send it (again)'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "list" -d 'List names and ages, never values'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "remove" -d 'Remove a value'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from plan" -f -a "list" -d 'List the plans that are kept, newest first'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from plan" -f -a "show" -d 'Show the units of a plan, or the whole text of one of them'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from plan" -f -a "diff" -d 'Compare two plans unit by unit (default: the one that runs with what the unit files say now)'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from plan" -f -a "rollback" -d 'Go back to an earlier plan and stay there, whatever the unit files say'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from plan" -f -a "unpin" -d 'Follow the unit files again'

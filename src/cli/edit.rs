@@ -170,8 +170,13 @@ impl Copy {
         let failed = |error: std::io::Error| {
             CliError::new(exit::FAILURE, format!("write a copy for the editor: {error}"))
         };
-        // Mode 0700: who put a token into a unit file does not get it spread.
-        let dir = tempfile::Builder::new().prefix("workagent-edit-").tempdir().map_err(failed)?;
+        use std::os::unix::fs::PermissionsExt as _;
+        // Who put a token into a unit file does not get it spread; without this the directory is anybody's to read.
+        let dir = tempfile::Builder::new()
+            .prefix("workagent-edit-")
+            .permissions(std::fs::Permissions::from_mode(0o700))
+            .tempdir()
+            .map_err(failed)?;
         let path = dir.path().join(format!("{name}.toml"));
         std::fs::write(&path, text).map_err(failed)?;
         Ok(Self { dir, path })

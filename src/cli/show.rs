@@ -11,6 +11,7 @@ use super::units::{UnitSet, names, place};
 use crate::daemon::exit;
 use crate::diag::mask::Masked;
 use crate::diag::{SourceMap, Span};
+use crate::model::text;
 use crate::unit::compile::KeyOrigin;
 use crate::unit::plan::UnitName;
 
@@ -106,7 +107,8 @@ fn row(sources: &SourceMap, origin: &KeyOrigin) -> Row {
             .any(|range| range.start < span.range().end && span.range().start < range.end)
     });
     let masked = Masked::new(&line, hidden.then(|| key.len() + 3..line.len())).text;
-    let value = masked.strip_prefix(&format!("{key} = ")).unwrap_or("…").to_owned();
+    let value = masked.strip_prefix(&format!("{key} = ")).unwrap_or("…");
+    let value = text::visible(&text::clean(value));
     Row { key, value, origin: span.as_ref().map(shown), shadows: shadows.iter().map(shown).collect() }
 }
 

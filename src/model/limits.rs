@@ -183,6 +183,12 @@ pub const UNIT_FILES_MAX: usize = 20_000;
 /// One unit file.
 pub const UNIT_FILE_BYTES_MAX: u64 = 256 * 1024;
 
+/// Instances of templates that exist because a unit names them: one that names two longer ones doubles at each step.
+pub const INSTANCES_NAMED_MAX: usize = 1000;
+
+/// Elements of one list in a unit file; each may be looked up among all units.
+pub const UNIT_LIST_LEN_MAX: usize = 1000;
+
 /// Findings shown for one file; cascades beyond help nobody.
 pub const FINDINGS_PER_FILE_MAX: usize = 20;
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::check::endless_instances;
 use super::graph::{self, Units};
 use super::layers::{Docs, Effective, Layers};
 use super::load::Loaded;
@@ -16,6 +17,7 @@ use super::plan::{Edge, Kind, Off, Plan, UnitName};
 use super::registry::Registry;
 use super::routes;
 use crate::diag::{self, Finding, SourceId, SourceMap, Span};
+use crate::model::limits;
 use memory::Memory;
 
 /// What values may refer to outside the files. Handed in, never looked up.
@@ -100,13 +102,24 @@ impl Compiler {
         let mut units = Units::new();
         let templates = files.templates();
         let mut names = files.units();
+        let (mut by_name, mut endless) = (0, BTreeSet::new());
         while let Some(name) = names.pop_first() {
             if let Some(layers) = Layers::of(&name, &files, &docs) {
                 let unit = graph::Unit::new(memory.unit(&name, layers, registry, env));
                 let called = unit.calls().filter(|target| graph::can_be_made(target, &templates)).cloned();
-                names.extend(called.filter(|target| !units.contains_key(target) && *target != name));
+                for target in called.filter(|target| !units.contains_key(target) && *target != name) {
+                    if by_name == limits::INSTANCES_NAMED_MAX {
+                        endless.insert(target.template());
+                    } else if names.insert(target) {
+                        by_name += 1;
+                    }
+                }
                 units.insert(name, unit);
             }
+        }
+        for template in endless.into_iter().flatten() {
+            let doc = files.main(&template).and_then(|main| docs.get(main.path.as_path()));
+            findings.extend(doc.map(|doc| endless_instances::finding(&template, Span::file(doc.source))));
         }
         // A template without instances is looked at by itself, or its faults would be told only with the first one.
         let made: BTreeSet<UnitName> = units.keys().filter_map(UnitName::template).collect();

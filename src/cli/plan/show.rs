@@ -7,6 +7,7 @@ use crate::cli::look::{Cell, Paint, Table, ago, line};
 use crate::daemon::exit;
 use crate::daemon::plans::{KeptPlan, KeptUnit};
 use crate::diag::mask::Masked;
+use crate::model::text;
 use crate::model::time::Timestamp;
 
 /// Shows a plan or one unit of it.
@@ -84,7 +85,7 @@ pub(super) fn overview(plan: &KeptPlan, now: Timestamp, paint: Paint, width: usi
 
 /// Its text, with the place of each key beside it; without a place, it is the default.
 pub(super) fn closely(name: &str, unit: &KeptUnit, paint: Paint, width: usize) -> String {
-    let (text, origins) = match unit {
+    let (canonical, origins) = match unit {
         KeptUnit::On { text, origins } => (text, origins),
         KeptUnit::Off { state, reason, place } => {
             let place = place.as_ref().map(|place| format!("  {}\n", paint.dim(place))).unwrap_or_default();
@@ -97,7 +98,7 @@ pub(super) fn closely(name: &str, unit: &KeptUnit, paint: Paint, width: usize) -
     };
     let mut out = format!("{}\n", paint.bold(format!("# {name}")));
     let mut table = String::new();
-    let masked = Masked::new(text, []).text;
+    let masked = text::visible(&text::clean(&Masked::new(canonical, []).text));
     for row in masked.lines() {
         if let Some(head) = row.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             table = head.to_owned();

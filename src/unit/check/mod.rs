@@ -10,6 +10,7 @@ pub(crate) mod dangling_reference;
 pub(crate) mod dependency_cycle;
 pub(crate) mod disabled_incomplete;
 pub(crate) mod duplicate_key;
+pub(crate) mod endless_instances;
 pub(crate) mod ignored_file;
 pub(crate) mod interval_under_limit;
 pub(crate) mod literal_secret;
@@ -53,6 +54,7 @@ pub static CHECKS: &[&Check] = &[
     &dependency_cycle::CHECK,
     &disabled_incomplete::CHECK,
     &duplicate_key::CHECK,
+    &endless_instances::CHECK,
     &ignored_file::CHECK,
     &interval_under_limit::CHECK,
     &literal_secret::CHECK,

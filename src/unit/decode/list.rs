@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{At, Reference, expanded, moments, secret, tests_of, text};
 use crate::diag::Span;
+use crate::model::limits;
 use crate::unit::check::{bad_value, wrong_type};
 use crate::unit::kinds::common;
 use crate::unit::plan::{EdgeKind, Kind, UnitName};
@@ -20,6 +21,11 @@ pub(super) fn decode(
     report: &mut Report,
     references: &mut Vec<Reference>,
 ) -> Option<Vec<String>> {
+    if let Some(first) = items.first().filter(|_| items.len() > limits::UNIT_LIST_LEN_MAX) {
+        let problem = format!("has more than {} elements", limits::UNIT_LIST_LEN_MAX);
+        report.push(bad_value::finding(&at.path(), first.span, &problem));
+        return None;
+    }
     let mut all = true;
     let mut out = Vec::with_capacity(items.len());
     for item in items {

@@ -209,3 +209,25 @@ fn names_that_differ_only_in_case_are_told() {
          Inbox.env on\ninbox.env on",
     );
 }
+
+#[test]
+fn a_template_that_names_ever_more_of_itself_comes_to_an_end() {
+    let text = "[unit]\nwants = [\"t@%i1.env\", \"t@%i2.env\"]\n[set]\nA = \"1\"\n";
+    let compiled = compile_texts(&[("t@.env.toml", text), ("t@a.env.d/x.toml", ON)]);
+    let told = short(&compiled, Path::new("/u"));
+    let expected = "1/t@.env.toml: error[endless-instances]: `t@.env` and others name ever more instances: no more than \
+                    1000 are made\n";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(compiled.plan.envs.len() <= 1001, "{}", compiled.plan.envs.len());
+}
+
+#[test]
+fn a_list_that_no_person_wrote_is_not_looked_through() {
+    let names: Vec<String> = (0..1001).map(|number| format!("u{number}.engine")).collect();
+    let text = format!("[unit]\nwants = {names:?}\n[set]\nA = \"1\"\n");
+    check(
+        &[("a.env.toml", &text)],
+        "1/a.env.toml:2:10: error[bad-value]: `unit.wants` has more than 1000 elements\n\n\
+         a.env bad-setting: `unit.wants` has more than 1000 elements",
+    );
+}

@@ -89,7 +89,7 @@ pub struct ChangeView {
     pub unit: String,
     /// What happened.
     pub change: Change,
-    /// Why, one line: `schedule.every`, "unknown key `evry` in [schedule]".
+    /// Why, one line: `schedule.every`, an unknown key with its table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Where that stands, `FILE:LINE:COLUMN`.

@@ -24,7 +24,7 @@ use crate::bundle::running::StopOutcome;
 use crate::control::api::Present;
 use crate::control::manager::{Manager, Why};
 use crate::control::server::Fault;
-use crate::control::wire::units::{Change, ReloadOutcome, ReloadView, UnitOrder, WatchedDir};
+use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder, WatchedDir};
 use crate::diag::Counts;
 use crate::model::class::chain;
 use crate::model::cycle::Activation;
@@ -401,10 +401,9 @@ fn daemon_text(compiled: &Compiled) -> Option<&Arc<str>> {
 /// What an order came to: faults of unit files that it has nothing to do with are no failure of it.
 fn only_about(mut view: ReloadView, name: &UnitName) -> ReloadView {
     let name = name.to_string();
-    let stands = |change| matches!(change, Change::Kept | Change::Failed | Change::NeedsRestart);
-    view.changes.retain(|change| change.unit == name || !stands(change.change));
+    view.changes.retain(|view| view.unit == name || !view.change.is_fault());
     view.outcome = match () {
-        () if view.changes.iter().any(|change| stands(change.change)) => ReloadOutcome::AppliedWithFailures,
+        () if view.changes.iter().any(|view| view.change.is_fault()) => ReloadOutcome::AppliedWithFailures,
         () if view.changes.is_empty() => ReloadOutcome::Nothing,
         () => ReloadOutcome::Applied,
     };

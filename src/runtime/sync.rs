@@ -24,7 +24,6 @@ use crate::secret::scrub::Scrubber;
 use crate::store::{PageCommit, PageReport, Store};
 use crate::supervise::{Cycle, Fault, Next, Pass};
 use crate::unit::plan::ConnectorUnit;
-use crate::unit::value::{Setting, Settings, Value};
 
 /// A regular poll is left out if less than this part of the interval has gone by since another one.
 const GAP_PART: u32 = 4;
@@ -277,7 +276,7 @@ impl SyncLoop {
     /// A digest of the present values of the unit's secrets; never the values.
     async fn fingerprint(&self) -> String {
         let mut parts = Vec::new();
-        for reference in secret_refs(&self.unit.settings) {
+        for reference in self.unit.settings.secrets() {
             parts.push(match self.secrets.read(&reference).await {
                 Ok(value) => text::digest(&[value.expose_to_the_wire().as_bytes()]),
                 Err(error) => error.to_string(),
@@ -354,19 +353,4 @@ fn add(summary: &mut SyncSummary, report: &PageReport) {
     summary.quarantined_items += report.quarantined_items;
     summary.cases_made += report.cases_made;
     summary.cases_joined += report.cases_joined;
-}
-
-fn secret_refs(settings: &Settings) -> Vec<crate::model::secret_ref::SecretRef> {
-    let mut found = Vec::new();
-    for value in settings.0.values() {
-        match value {
-            Value::Secret(reference) => found.push(reference.clone()),
-            Value::Map(map) => found.extend(map.values().filter_map(|setting| match setting {
-                Setting::Secret(reference) => Some(reference.clone()),
-                Setting::Text(_) => None,
-            })),
-            _ => {}
-        }
-    }
-    found
 }

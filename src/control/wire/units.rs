@@ -65,6 +65,12 @@ pub enum Change {
 }
 
 impl Change {
+    /// The unit is not as its file says.
+    #[must_use]
+    pub fn is_fault(self) -> bool {
+        matches!(self, Self::Kept | Self::Failed | Self::NeedsRestart)
+    }
+
     /// The stable word.
     #[must_use]
     pub fn word(self) -> &'static str {

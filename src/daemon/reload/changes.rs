@@ -48,16 +48,12 @@ impl Changes {
 
     /// Something runs differently.
     pub fn applies(&self) -> bool {
-        self.touched
-            .iter()
-            .any(|view| !matches!(view.change, Change::Kept | Change::Failed | Change::NeedsRestart))
+        self.touched.iter().any(|view| !view.change.is_fault())
     }
 
     /// Something did not come to be as its file says.
     pub fn fails(&self) -> bool {
-        self.touched
-            .iter()
-            .any(|view| matches!(view.change, Change::Kept | Change::Failed | Change::NeedsRestart))
+        self.touched.iter().any(|view| view.change.is_fault())
     }
 
     /// Units whose new version could not be built, with the reason: the old one goes on where there was one.

@@ -71,7 +71,11 @@ pub fn after(situation: &Situation<'_>) -> Decision {
     let only_case = |next| Decision { next, cool_down: None };
     match failure {
         // Another throw of the dice helps once; after that it is the engine, then the case.
-        RunFailure::Empty | RunFailure::Cut | RunFailure::TimeoutIdle | RunFailure::TimeoutTotal => {
+        RunFailure::Empty
+        | RunFailure::Cut
+        | RunFailure::Loop
+        | RunFailure::TimeoutIdle
+        | RunFailure::TimeoutTotal => {
             only_case(if attempts <= 1 { retry_or_park } else { fall_back_or(After::Park) })
         }
         // A program that fell over may do better the next time; then whoever wrote it has to look.
@@ -103,6 +107,8 @@ pub fn after(situation: &Situation<'_>) -> Decision {
             let cool_down = (attempts >= 3).then_some(backoff);
             Decision { next, cool_down }
         }
+        // More of the same would cost the same again; what was reached is for the user to judge.
+        RunFailure::TurnLimit | RunFailure::BudgetLimit => only_case(After::Park),
         // Our own stop gives the case back before it comes here; a case cancelled by hand is the user's.
         RunFailure::Cancelled => only_case(After::Park),
     }

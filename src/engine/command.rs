@@ -12,7 +12,7 @@ use self::answer::{Collected, Collector, Output};
 use super::{EngineContext, EngineSpec, ExecutionEngine, failed, port_failure, prompt};
 use crate::model::class::PortError;
 use crate::model::limits;
-use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits, Usage};
+use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits};
 use crate::model::text::{cut, short_size};
 use crate::model::time::short_span;
 use crate::process::{ChildEnd, ChildLimits, ChildReport, ChildSpec, env, lookup};
@@ -147,7 +147,7 @@ impl CommandEngine {
             Collected::Result(result) => result,
             Collected::Failed(failure, message) => return Err(failed(failure, with_hint(&message, &report))),
         };
-        Ok(EngineOutcome { result, usage: Usage::default(), remarks })
+        Ok(EngineOutcome { remarks, ..EngineOutcome::of(result) })
     }
 }
 

@@ -30,6 +30,7 @@ pub fn item(title: &str, body: &str) -> Item {
 /// A case of these items, first try, no instruction.
 pub fn request(items: Vec<Item>) -> EngineRequest {
     EngineRequest {
+        session: None,
         case: CaseId(7),
         connector: "inbox".into(),
         attempt: 1,

@@ -117,9 +117,8 @@ impl ExecutionEngine {
 
 /// The last look at what any engine says, before it can become a draft.
 fn checked(outcome: EngineOutcome) -> Result<EngineOutcome, EngineError> {
-    let EngineOutcome { result, usage, remarks } = outcome;
-    let refuse = |failure, detail: String| Err(EngineError { failure, detail, usage: usage.clone() });
-    let result = match result {
+    let refuse = |failure, detail: String| Err(EngineError { failure, detail, usage: outcome.usage.clone() });
+    let result = match outcome.result {
         EngineResult::Reply(text) => {
             let text = clean(&text).trim().to_owned();
             if text.is_empty() {
@@ -138,7 +137,7 @@ fn checked(outcome: EngineOutcome) -> Result<EngineOutcome, EngineError> {
         EngineResult::NothingToDo(reason) => EngineResult::NothingToDo(clean(&reason)),
         EngineResult::Question(question) => EngineResult::Question(clean(&question)),
     };
-    Ok(EngineOutcome { result, usage, remarks })
+    Ok(EngineOutcome { result, ..outcome })
 }
 
 /// Texts that known programs print in place of an answer, some with exit code 0, and what they mean.
@@ -188,7 +187,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let result = EngineResult::Reply(text.into());
-        let outcome = checked(EngineOutcome { result, usage: Usage::default(), remarks: Vec::new() });
+        let outcome = checked(EngineOutcome::of(result));
         let shown = match outcome.map(|outcome| outcome.result) {
             Ok(EngineResult::Reply(text)) => format!("reply {text:?}"),
             Ok(other) => format!("{other:?}"),

@@ -225,7 +225,7 @@ impl OpenAiChatEngine {
             Ok(result) => {
                 let mut remarks = prompt.remarks.clone();
                 remarks.extend(prompt_was_cut(&prompt, usage.input_tokens));
-                Ok(EngineOutcome { result, usage, remarks })
+                Ok(EngineOutcome { usage, remarks, ..EngineOutcome::of(result) })
             }
             Err((failure, detail)) => Err(scrubber.mask(EngineError { failure, detail, usage })),
         }

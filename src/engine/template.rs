@@ -9,7 +9,7 @@ use super::{EngineContext, EngineSpec, ExecutionEngine, failed};
 use crate::model::class::PortError;
 use crate::model::item::Item;
 use crate::model::limits;
-use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure, Usage};
+use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure};
 use crate::model::text::cut;
 use crate::unit::plan::EngineUnit;
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
@@ -123,7 +123,7 @@ impl TemplateEngine {
             "SKIP" => EngineResult::NothingToDo("the template said SKIP".to_owned()),
             reply => EngineResult::Reply(reply.to_owned()),
         };
-        Ok(EngineOutcome { result, usage: Usage::default(), remarks })
+        Ok(EngineOutcome { remarks, ..EngineOutcome::of(result) })
     }
 
     async fn text(&self) -> Result<String, EngineError> {

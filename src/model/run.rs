@@ -25,6 +25,8 @@ pub struct EngineRequest {
     pub items_total: u32,
     /// What a person said when rejecting an earlier draft, trusted.
     pub notes: Vec<String>,
+    /// The session in which this engine worked on the case before, for engines that can go on in one.
+    pub session: Option<String>,
 }
 
 /// Limits of one run.
@@ -47,6 +49,35 @@ pub struct EngineOutcome {
     pub usage: Usage,
     /// Remarks for the reviewer: denied tools, text cut for the prompt.
     pub remarks: Vec<String>,
+    /// Labels that it proposes for the case.
+    pub labels: Vec<String>,
+    /// Who did it, and where.
+    pub facts: RunFacts,
+}
+
+impl EngineOutcome {
+    /// Nothing but a decision: no cost known, no remarks.
+    #[must_use]
+    pub fn of(result: EngineResult) -> Self {
+        Self {
+            result,
+            usage: Usage::default(),
+            remarks: Vec::new(),
+            labels: Vec::new(),
+            facts: RunFacts::default(),
+        }
+    }
+}
+
+/// What a run tells of itself, for the record and for the next run of the case.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// The engine's own session, in which it can go on.
+    pub session: Option<String>,
+    /// The model that answered, where it says so.
+    pub model: Option<String>,
+    /// The program and its version: "claude 2.1.332".
+    pub program: Option<String>,
 }
 
 /// What an engine decided.
@@ -109,6 +140,12 @@ pub enum RunFailure {
     Exit,
     /// Output of an unknown shape, over the caps.
     Protocol,
+    /// It went round in circles and ended itself.
+    Loop,
+    /// It used up the turns that it may take.
+    TurnLimit,
+    /// It used up the money that one run may cost.
+    BudgetLimit,
 }
 
 impl RunFailure {
@@ -132,11 +169,14 @@ impl RunFailure {
             Self::Cancelled => "cancelled",
             Self::Exit => "exit",
             Self::Protocol => "protocol",
+            Self::Loop => "loop",
+            Self::TurnLimit => "turn-limit",
+            Self::BudgetLimit => "budget-limit",
         }
     }
 
     /// Words a route may name in `on`.
-    pub const WORDS: [&'static str; 16] = [
+    pub const WORDS: [&'static str; 19] = [
         "empty",
         "cut",
         "refused",
@@ -153,6 +193,9 @@ impl RunFailure {
         "cancelled",
         "exit",
         "protocol",
+        "loop",
+        "turn-limit",
+        "budget-limit",
     ];
 }
 

@@ -106,7 +106,10 @@ fn class(failure: &RunFailure) -> ErrorClass {
         | RunFailure::TimeoutTotal
         | RunFailure::Cancelled
         | RunFailure::Exit
-        | RunFailure::Protocol => ErrorClass::Permanent,
+        | RunFailure::Protocol
+        | RunFailure::Loop
+        | RunFailure::TurnLimit
+        | RunFailure::BudgetLimit => ErrorClass::Permanent,
     }
 }
 

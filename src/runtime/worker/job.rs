@@ -117,6 +117,7 @@ async fn request(shared: &Shared, lease: &Lease, items: &[Item]) -> Result<Engin
         instruction,
         items: items.to_vec(),
         notes: shared.parts.store.rejection_notes(lease.case.id).await?,
+        session: None,
     })
 }
 

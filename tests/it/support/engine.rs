@@ -139,6 +139,7 @@ pub fn request() -> EngineRequest {
         warnings: Vec::new(),
     };
     EngineRequest {
+        session: None,
         case: CaseId(7),
         connector: "inbox".into(),
         attempt: 1,

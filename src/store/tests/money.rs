@@ -49,16 +49,16 @@ async fn what_is_set_aside_is_settled() {
     let bench = Bench::new().await;
     let cap = day(MICRO, CapScope::Engine);
     let leases = bench.claimed(3).await;
-    let one = bench.try_run(&leases[0], "e", allow(400_000, &[cap.clone()])).await;
+    let one = bench.try_run(&leases[0], "e", allow(400_000, std::slice::from_ref(&cap))).await;
     assert_eq!(bench.under(&cap).await, 400_000);
     bench.store.finish_run(spent(&leases[0], run_of(&one), Some(50_000))).await.unwrap();
     assert_eq!(bench.under(&cap).await, 50_000);
     // What nobody knows counts for all that was set aside.
-    let two = bench.try_run(&leases[1], "e", allow(400_000, &[cap.clone()])).await;
+    let two = bench.try_run(&leases[1], "e", allow(400_000, std::slice::from_ref(&cap))).await;
     bench.store.finish_run(spent(&leases[1], run_of(&two), None)).await.unwrap();
     assert_eq!(bench.under(&cap).await, 450_000);
     // Another engine's money is its own.
-    run_of(&bench.try_run(&leases[2], "f", allow(900_000, &[cap.clone()])).await);
+    run_of(&bench.try_run(&leases[2], "f", allow(900_000, std::slice::from_ref(&cap))).await);
     assert_eq!(bench.under(&cap).await, 450_000);
     assert_eq!(bench.under(&day(MICRO, CapScope::All)).await, 1_350_000);
 }
@@ -119,7 +119,7 @@ async fn a_run_whose_end_nobody_saw_counts_for_all_that_was_set_aside() {
     let mut bench = Bench::new().await;
     let cap = day(MICRO, CapScope::Engine);
     let leases = bench.claimed(1).await;
-    run_of(&bench.try_run(&leases[0], "e", allow(400_000, &[cap.clone()])).await);
+    run_of(&bench.try_run(&leases[0], "e", allow(400_000, std::slice::from_ref(&cap))).await);
     bench.reopen().await;
     bench.store.recover(CASE_ATTEMPTS_MAX).await.unwrap();
     let record = bench.store.case_record(leases[0].case.id).await.unwrap();

@@ -5,13 +5,11 @@ use rusqlite::Connection;
 use super::super::{drafts, ingest, leases, money, outbox, pages, pending, people, recovery, runs};
 use super::*;
 
-const FIRST: &str = include_str!("../migrations/0001_first.sql");
-const MONEY: &str = include_str!("../migrations/0003_money.sql");
-
 fn database() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
-    conn.execute_batch(FIRST).unwrap();
-    conn.execute_batch(MONEY).unwrap();
+    for (_, _, sql) in super::super::open::MIGRATIONS {
+        conn.execute_batch(sql).unwrap();
+    }
     conn
 }
 

@@ -7,7 +7,7 @@ use super::*;
 
 fn database() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
-    for (_, _, sql) in super::super::open::MIGRATIONS {
+    for (_, _, sql) in open::MIGRATIONS {
         conn.execute_batch(sql).unwrap();
     }
     conn

@@ -25,7 +25,7 @@ const OPENING: &str = "open the database";
 const MIGRATING: &str = "migrate the database";
 
 /// The migrations in order, each with its number and text.
-const MIGRATIONS: &[(i64, &str, &str)] = &[
+pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "first", include_str!("migrations/0001_first.sql")),
     (2, "destinations", include_str!("migrations/0002_destinations.sql")),
 ];

@@ -4,19 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use sqlx::migrate::Migrator;
 
 use super::super::open::{MIGRATIONS, migrations};
 use super::*;
-
-/// The newest migration there is.
-fn newest() -> i64 {
-    MIGRATIONS.iter().map(|(number, ..)| *number).max().unwrap()
-}
-
-/// All migrations, and one more.
-fn and(sql: &'static str) -> sqlx::migrate::Migrator {
-    migrations(&[MIGRATIONS, &[(newest() + 1, "more", sql)]].concat())
-}
 
 fn path(dir: &Path) -> PathBuf {
     dir.join("state").join("work.db")
@@ -28,6 +19,17 @@ fn mode(path: &Path) -> u32 {
 
 fn options(dir: &Path) -> StoreOptions {
     StoreOptions { path: path(dir), normal: true, clock: Clock::manual(START) }
+}
+
+/// The number of the newest migration.
+fn newest() -> i64 {
+    MIGRATIONS.last().unwrap().0
+}
+
+/// What a later program would bring.
+fn with_one_more(sql: &'static str) -> Migrator {
+    let more = (newest() + 1, "more", sql);
+    migrations(&MIGRATIONS.iter().copied().chain([more]).collect::<Vec<_>>())
 }
 
 /// A closed database with one draft in it.
@@ -66,13 +68,13 @@ async fn a_newer_database_is_not_touched() {
     let dir = closed().await;
     let conn = Connection::open(path(dir.path())).unwrap();
     conn.execute_batch(
-        "INSERT INTO _sqlx_migrations VALUES (1007, 'later', '2027-01-01', 1, x'00', 1); \
+        "INSERT INTO _sqlx_migrations VALUES (700, 'later', '2027-01-01', 1, x'00', 1); \
          ALTER TABLE cases ADD COLUMN later TEXT;",
     )
     .unwrap();
     drop(conn);
     let expected = format!(
-        "the database work.db was made by a newer workagent (schema 1007, this one knows {})",
+        "the database work.db was made by a newer workagent (schema 700, this one knows {})",
         newest()
     );
     check_refused(dir.path(), &expected).await;
@@ -116,7 +118,7 @@ async fn damage_is_said() {
 #[tokio::test]
 async fn a_migration_keeps_a_copy_of_what_was() {
     let dir = closed().await;
-    let more = and("ALTER TABLE flags ADD COLUMN more TEXT");
+    let more = with_one_more("ALTER TABLE flags ADD COLUMN more TEXT");
     let store = Store::open_with(options(dir.path()), &more).await.unwrap();
     assert_eq!(store.open_drafts(true).await.unwrap().len(), 1);
     store.close().await;
@@ -128,7 +130,7 @@ async fn a_migration_keeps_a_copy_of_what_was() {
     assert_eq!(count("SELECT max(version) FROM _sqlx_migrations"), newest());
     // The older program says what is the matter, and touches nothing.
     let error = Store::open(options(dir.path())).await.expect_err("newer");
-    let StoreError::Newer { found, known, .. } = error else { panic!("{error:?}") };
+    let StoreError::Newer { found, known, .. } = error else { panic!("{error}") };
     assert_eq!((found, known), (newest() + 1, newest()));
 }
 
@@ -137,7 +139,7 @@ async fn a_migration_that_breaks_leaves_no_half_state() {
     let dir = closed().await;
     let broken =
         "CREATE TABLE half (id INTEGER); INSERT INTO half VALUES (1); INSERT INTO nowhere VALUES (1)";
-    Store::open_with(options(dir.path()), &and(broken)).await.expect_err("the migration fails");
+    Store::open_with(options(dir.path()), &with_one_more(broken)).await.expect_err("the migration fails");
     let store = Store::open(options(dir.path())).await.unwrap();
     assert_eq!(store.open_drafts(true).await.unwrap().len(), 1);
     store.close().await;

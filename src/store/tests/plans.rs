@@ -2,12 +2,13 @@
 
 use rusqlite::Connection;
 
+use super::super::open::MIGRATIONS;
 use super::super::{drafts, ingest, leases, money, outbox, pages, pending, people, recovery, runs};
 use super::*;
 
 fn database() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
-    for (_, _, sql) in open::MIGRATIONS {
+    for (_, _, sql) in MIGRATIONS {
         conn.execute_batch(sql).unwrap();
     }
     conn

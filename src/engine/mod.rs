@@ -1,10 +1,14 @@
 //! Engines: the closed set of executors, one file each, the prompt, the router.
 
 pub mod after;
+pub mod anthropic;
+mod api;
 pub mod command;
 #[cfg(test)]
 mod fixtures;
+pub mod gemini;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod prompt;
 pub mod router;
 pub mod structured;
@@ -41,6 +45,12 @@ pub enum ExecutionEngine {
     Command(command::CommandEngine),
     /// Asks a server that speaks Chat Completions.
     OpenAiChat(openai_chat::OpenAiChatEngine),
+    /// Asks Anthropic's Messages API.
+    Anthropic(anthropic::AnthropicEngine),
+    /// Asks `OpenAI`'s Responses API.
+    OpenAiResponses(openai_responses::OpenAiResponsesEngine),
+    /// Asks the Gemini API.
+    Gemini(gemini::GeminiEngine),
 }
 
 /// What an engine gets to be built. Building spawns nothing and reads no secret.
@@ -92,6 +102,9 @@ impl ExecutionEngine {
             Self::Template(engine) => engine.probe().await,
             Self::Command(engine) => engine.probe().await,
             Self::OpenAiChat(engine) => engine.probe().await,
+            Self::Anthropic(engine) => engine.probe().await,
+            Self::OpenAiResponses(engine) => engine.probe().await,
+            Self::Gemini(engine) => engine.probe().await,
         }
     }
 
@@ -111,6 +124,9 @@ impl ExecutionEngine {
             Self::Template(engine) => engine.run(request).await,
             Self::Command(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::OpenAiChat(engine) => engine.run(request, limits, cancel).await,
+            Self::Anthropic(engine) => engine.run(request, limits, cancel).await,
+            Self::OpenAiResponses(engine) => engine.run(request, limits, cancel).await,
+            Self::Gemini(engine) => engine.run(request, limits, cancel).await,
         };
         outcome.and_then(checked)
     }

@@ -11,6 +11,7 @@ mod control;
 mod crash;
 mod dialogue;
 mod directory;
+mod engine_apis;
 mod engine_command;
 mod engine_openai_chat;
 mod feed;

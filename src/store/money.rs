@@ -5,11 +5,12 @@
 use std::collections::HashMap;
 
 use super::rows::Columns;
-use super::types::{Allowance, Cap, CapScope};
+use super::types::{Allowance, Cap, CapScope, RunCost};
 use super::writer::{Query, Tx};
 use super::{Result, Store};
 use crate::model::ids::CaseId;
 use crate::model::money::shown_usd;
+use crate::model::run::Usage;
 use crate::model::time::Timestamp;
 
 const ADDING: &str = "add up what was spent";
@@ -120,7 +121,38 @@ impl Sums {
     }
 }
 
+const RUN_COSTS: &str = "SELECT r.started_at, r.engine, r.case_id, c.route, r.input_tokens, r.output_tokens, \
+     r.cost_micro_usd, r.cost_source, r.cache_read_tokens, r.cache_write_tokens, r.spent_micro_usd \
+     FROM runs r CROSS JOIN cases c ON c.id = r.case_id WHERE r.started_at >= ?1 ORDER BY r.id DESC LIMIT ?2";
+
 impl Store {
+    /// What the newest runs since a moment cost, newest first.
+    pub async fn run_costs(&self, since: Timestamp, limit: usize) -> Result<Vec<RunCost>> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows =
+            self.read_all("read what runs cost", sqlx::query(RUN_COSTS).bind(since.0).bind(limit)).await?;
+        let unsigned = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+        let of = |row| {
+            let mut columns = Columns::of(row);
+            Ok(RunCost {
+                started_at: columns.time()?,
+                engine: columns.take()?,
+                case: CaseId(columns.take()?),
+                route: columns.take()?,
+                usage: Usage {
+                    input_tokens: unsigned(columns.take()?),
+                    output_tokens: unsigned(columns.take()?),
+                    cost_micro_usd: unsigned(columns.take()?),
+                    cost_source: columns.take()?,
+                    cache_read_tokens: unsigned(columns.take()?),
+                    cache_write_tokens: unsigned(columns.take()?),
+                },
+                spent_micro_usd: columns.count()?,
+            })
+        };
+        rows.iter().map(of).collect()
+    }
+
     /// What is spent and set aside under each cap of an engine (those of single cases aside).
     pub async fn spent(&self, engine: &str, caps: &[Cap]) -> Result<Vec<u64>> {
         let mut sums = Vec::with_capacity(caps.len());

@@ -2,8 +2,12 @@
 
 pub mod after;
 pub mod command;
+pub mod dialect;
+mod ended;
 #[cfg(test)]
 mod fixtures;
+mod listen;
+pub mod notices;
 pub mod openai_chat;
 pub mod prompt;
 pub mod router;
@@ -130,7 +134,7 @@ fn checked(outcome: EngineOutcome) -> Result<EngineOutcome, EngineError> {
                     (short_size(text.len() as u64), short_size(limits::DRAFT_BYTES_MAX as u64));
                 return refuse(RunFailure::Protocol, format!("the reply has {size}, the most is {most}"));
             }
-            if let Some((notice, failure)) = notice(&text) {
+            if let Some((notice, failure)) = notices::notice(&text) {
                 return refuse(failure, format!("instead of a reply came a notice, \"{notice}…\""));
             }
             EngineResult::Reply(text)
@@ -139,28 +143,6 @@ fn checked(outcome: EngineOutcome) -> Result<EngineOutcome, EngineError> {
         EngineResult::Question(question) => EngineResult::Question(clean(&question)),
     };
     Ok(EngineOutcome { result, ..outcome })
-}
-
-/// Texts that known programs print in place of an answer, some with exit code 0, and what they mean.
-const NOTICES: [(&str, RunFailure); 14] = [
-    ("API Error: 401", RunFailure::Auth),
-    ("[API Error: 401", RunFailure::Auth),
-    ("API Error", RunFailure::Protocol),
-    ("[API Error", RunFailure::Protocol),
-    ("Not logged in", RunFailure::Auth),
-    ("Invalid API key", RunFailure::Auth),
-    ("Please run /login", RunFailure::Auth),
-    ("Credit balance is too low", RunFailure::Billing),
-    ("You've hit your", RunFailure::UsageLimit(None)),
-    ("You’ve hit your", RunFailure::UsageLimit(None)),
-    ("You're out of extra usage", RunFailure::UsageLimit(None)),
-    ("Claude AI usage limit reached", RunFailure::UsageLimit(None)),
-    ("5-hour limit reached", RunFailure::UsageLimit(None)),
-    ("Error: Reached max turns", RunFailure::Cut),
-];
-
-fn notice(text: &str) -> Option<(&'static str, RunFailure)> {
-    NOTICES.iter().find(|(start, _)| text.starts_with(start)).cloned()
 }
 
 /// A failure that cost nothing that we know of.

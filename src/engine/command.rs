@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use self::answer::{Collected, Collector, Output};
 use super::dialect::{Dialect, Transcript};
 use super::ended::{by_us, naturally, with_hint};
-use super::listen::{Start, listen};
+use super::listen::{Start, left_behind, listen};
 use super::{EngineContext, EngineSpec, ExecutionEngine, failed, port_failure, prompt};
 use crate::model::class::PortError;
 use crate::model::limits;
@@ -200,11 +200,6 @@ impl CommandEngine {
         remarks.extend(left_behind(listened.swept));
         Ok(EngineOutcome { usage: heard.usage, facts: heard.facts, remarks, ..EngineOutcome::of(result) })
     }
-}
-
-/// For the reviewer: a program that leaves processes behind may have been doing more than answering.
-fn left_behind(swept: u32) -> Option<String> {
-    (swept > 0).then(|| format!("the program left {swept} processes behind; they were ended"))
 }
 
 /// In the order of distrust: what we did ourselves, then what the program says of its failure, then its exit code.

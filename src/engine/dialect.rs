@@ -21,7 +21,7 @@ pub use self::told::{Answer, Told, Trouble};
 pub use self::verdict::{Heard, Stop};
 use super::notices::Moment;
 use crate::model::limits;
-use crate::model::run::RunFailure;
+use crate::model::run::{RunFailure, Usage};
 use crate::model::time::Clock;
 
 /// An answer as text: a draft in which each byte is escaped.
@@ -108,6 +108,14 @@ impl Transcript {
     #[must_use]
     pub fn new(dialect: Dialect, clock: Clock, zone: TimeZone) -> Self {
         Self { reader: dialect.reader(), told: Told::default(), clock, zone }
+    }
+
+    /// The program goes on in a session that had used so much before: what it tells of the session as a whole is not of
+    /// this run.
+    #[must_use]
+    pub fn going_on_after(mut self, before: Usage) -> Self {
+        self.told.before = Some(before);
+        self
     }
 
     fn moment(&self) -> Moment {

@@ -16,7 +16,7 @@ pub(super) fn by_us(end: ChildEnd, run_limits: RunLimits) -> Option<(RunFailure,
         ChildEnd::TimedOutFirst => {
             (RunFailure::TimeoutIdle, format!("it said nothing for {}", short_span(run_limits.first_event)))
         }
-        ChildEnd::TimedOutIdle => {
+        ChildEnd::TimedOutIdle | ChildEnd::TimedOutProgress => {
             (RunFailure::TimeoutIdle, format!("it fell silent for {}", short_span(run_limits.idle)))
         }
         ChildEnd::TimedOutTotal => {

@@ -129,3 +129,8 @@ async fn wait_for_stop(signs: &Signs) -> Stop {
         }
     }
 }
+
+/// For the reviewer: a program that leaves processes behind may have been doing more than answering.
+pub(super) fn left_behind(swept: u32) -> Option<String> {
+    (swept > 0).then(|| format!("the program left {swept} processes behind; they were ended"))
+}

@@ -1,6 +1,9 @@
 //! Engines: the closed set of executors, one file each, the prompt, the router.
 
 pub mod after;
+mod agent;
+pub mod claude;
+pub mod codex;
 pub mod command;
 pub mod dialect;
 mod ended;
@@ -39,6 +42,10 @@ use crate::unit::value::Settings;
 /// An engine never sends; it returns a draft or a classed error.
 #[derive(Debug)]
 pub enum ExecutionEngine {
+    /// Runs Claude Code.
+    Claude(Box<claude::ClaudeEngine>),
+    /// Runs Codex CLI.
+    Codex(Box<codex::CodexEngine>),
     /// Renders a template.
     Template(template::TemplateEngine),
     /// Runs a program.
@@ -93,6 +100,8 @@ impl ExecutionEngine {
     /// Why a run would fail, as far as can be told without one.
     pub async fn probe(&self) -> Result<String, EngineError> {
         match self {
+            Self::Claude(engine) => engine.probe().await,
+            Self::Codex(engine) => engine.probe().await,
             Self::Template(engine) => engine.probe().await,
             Self::Command(engine) => engine.probe().await,
             Self::OpenAiChat(engine) => engine.probe().await,
@@ -112,6 +121,8 @@ impl ExecutionEngine {
         cancel: &CancellationToken,
     ) -> Result<EngineOutcome, EngineError> {
         let outcome = match self {
+            Self::Claude(engine) => engine.run(request, limits, run_dir, cancel).await,
+            Self::Codex(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::Template(engine) => engine.run(request).await,
             Self::Command(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::OpenAiChat(engine) => engine.run(request, limits, cancel).await,

@@ -156,8 +156,7 @@ fn or_else<'a>(message: &'a str, otherwise: &'a str) -> &'a str {
     if message.trim().is_empty() { otherwise } else { message }
 }
 
-/// Tokens are of this result, so those of several are added; the money is of all so far, also of earlier processes of the
-/// session.
+/// Tokens and money of this result; those of several are added.
 fn take_usage(event: &Map<String, Value>, told: &mut Told) {
     let usage = event.get("usage");
     let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -170,8 +169,15 @@ fn take_usage(event: &Map<String, Value>, told: &mut Told) {
     let read = (!read.is_empty()).then(|| read.iter().fold(0, |sum: u64, part| sum.saturating_add(*part)));
     add(&mut told.usage.input_tokens, read);
     add(&mut told.usage.output_tokens, count(usage, "output_tokens"));
-    if let Some(cost) = micro_usd(event.get("total_cost_usd").and_then(Value::as_f64)) {
-        told.usage.cost_micro_usd = Some(cost);
+    // `total_cost_usd` is of the whole session.
+    let since = event.get("model_usage_since_last_result").and_then(Value::as_object);
+    let since = since.map(|models| models.values().filter_map(|model| model.get("costUSD")?.as_f64()).sum());
+    match micro_usd(since) {
+        Some(cost) => add(&mut told.usage.cost_micro_usd, Some(cost)),
+        None if told.before.is_some() => {}
+        None => told.usage.cost_micro_usd = micro_usd(event.get("total_cost_usd").and_then(Value::as_f64)),
+    }
+    if told.usage.cost_micro_usd.is_some() {
         "engine".clone_into(&mut told.usage.cost_source);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Reader, Told, count, text};
 use crate::engine::notices::Moment;
-use crate::model::run::RunFailure;
+use crate::model::run::{RunFailure, Usage};
 
 /// Reads its events. Its answer is the last message of a turn that ended in order.
 #[derive(Debug, Default)]
@@ -87,9 +87,19 @@ fn without_place(message: &str) -> &str {
     message.get(..end.unwrap_or(message.len())).unwrap_or(message)
 }
 
-/// Cumulative over the thread, also over earlier processes.
+/// Cumulative over the thread, also over earlier processes: what was used before is taken off, and without knowing it
+/// nothing is said.
 fn take_usage(event: &Map<String, Value>, told: &mut Told) {
     let usage = event.get("usage");
-    told.usage.input_tokens = count(usage, "input_tokens").or(told.usage.input_tokens);
-    told.usage.output_tokens = count(usage, "output_tokens").or(told.usage.output_tokens);
+    let of_this_run = |key: &str, before: fn(&Usage) -> Option<u64>| {
+        let all = count(usage, key)?;
+        match &told.before {
+            None => Some(all),
+            Some(earlier) => all.checked_sub(before(earlier)?),
+        }
+    };
+    let input = of_this_run("input_tokens", |before| before.input_tokens);
+    let output = of_this_run("output_tokens", |before| before.output_tokens);
+    told.usage.input_tokens = input;
+    told.usage.output_tokens = output;
 }

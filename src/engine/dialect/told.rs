@@ -39,6 +39,8 @@ pub struct Told {
     pub facts: RunFacts,
     /// Tokens and money.
     pub usage: Usage,
+    /// What the session had used before this run, if it goes on in one.
+    pub before: Option<Usage>,
     /// Tools that it was refused.
     pub denied: Vec<String>,
     /// For the reviewer.

@@ -71,7 +71,10 @@ impl Transcript {
                 // Time that ran out after the last word takes nothing from it; whoever cancelled wants none of it.
                 let late = matches!(
                     report.end,
-                    ChildEnd::TimedOutFirst | ChildEnd::TimedOutIdle | ChildEnd::TimedOutTotal
+                    ChildEnd::TimedOutFirst
+                        | ChildEnd::TimedOutIdle
+                        | ChildEnd::TimedOutProgress
+                        | ChildEnd::TimedOutTotal
                 );
                 if let Some((failure, what)) = ours.filter(|_| !(late && said_its_last)) {
                     return failed(failure, &what);

@@ -11,6 +11,7 @@ mod control;
 mod crash;
 mod dialogue;
 mod directory;
+mod engine_agents;
 mod engine_command;
 mod engine_dialects;
 mod engine_openai_chat;

@@ -2,14 +2,15 @@
 
 use rusqlite::Connection;
 
+use super::super::open::MIGRATIONS;
 use super::super::{drafts, ingest, leases, outbox, pages, pending, people, recovery, runs};
 use super::*;
 
-const FIRST: &str = include_str!("../migrations/0001_first.sql");
-
 fn database() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
-    conn.execute_batch(FIRST).unwrap();
+    for (_, _, sql) in MIGRATIONS {
+        conn.execute_batch(sql).unwrap();
+    }
     conn
 }
 

@@ -131,10 +131,8 @@ impl CodexEngine {
         remarks.append(&mut outcome.remarks);
         facts.program = Some(format!("codex {version}"));
         facts.model = facts.model.or_else(|| Some(self.model.clone()).filter(|model| !model.is_empty()));
-        facts.session = match facts.session.filter(|_| self.agent.sessions) {
-            Some(id) => Some(Session::after(id, session.as_ref(), &usage).to_string()),
-            None => None,
-        };
+        let kept = facts.session.filter(|_| self.agent.sessions);
+        facts.session = kept.map(|id| Session::after(id, session.as_ref(), &usage).to_string());
         Ok(EngineOutcome { usage, facts, remarks, ..outcome })
     }
 

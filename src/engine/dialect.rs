@@ -138,6 +138,7 @@ impl Transcript {
         for value in Deserializer::from_slice(line).into_iter::<Value>() {
             let Ok(Value::Object(event)) = value else {
                 self.told.odd_lines += 1;
+                self.told.torn_lines += 1;
                 return;
             };
             let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();

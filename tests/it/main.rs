@@ -29,6 +29,7 @@ mod mail_answers;
 mod maildir;
 mod packaging;
 mod process;
+mod real_engines;
 mod real_mail;
 mod real_way;
 mod redaction;

@@ -62,7 +62,7 @@ impl Reader for Copilot {
                 match (code, self.error.take()) {
                     // A retry that went well leaves no error behind.
                     (Some(0), None) if self.too_long => {
-                        told.fail_as(RunFailure::Protocol, "its answer is too long")
+                        told.fail_as(RunFailure::Protocol, "its answer is too long");
                     }
                     (Some(0), None) => {
                         told.trouble = None;
@@ -75,10 +75,10 @@ impl Reader for Copilot {
                         told.fail(all.trim_end_matches("; "), status, moment);
                     }
                     (Some(code), None) => {
-                        told.fail(&format!("it ended with its exit code {code}"), None, moment)
+                        told.fail(&format!("it ended with its exit code {code}"), None, moment);
                     }
                     (None, None) => {
-                        told.fail_as(RunFailure::Protocol, "its final event is of an unknown kind")
+                        told.fail_as(RunFailure::Protocol, "its final event is of an unknown kind");
                     }
                 }
             }

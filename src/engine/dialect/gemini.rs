@@ -71,6 +71,9 @@ impl Gemini {
         let message = error.and_then(|error| text(error, "message")).or(self.error.as_deref());
         match (text(event, "status"), message) {
             _ if self.too_long => told.fail_as(RunFailure::Protocol, "its answer is too long"),
+            (Some("success"), _) if told.torn_lines > 0 => {
+                told.fail_as(RunFailure::Protocol, "a line of its output is torn");
+            }
             (Some("success"), Some(message)) if self.answer.trim().is_empty() => {
                 told.fail(message, None, moment);
             }

@@ -90,6 +90,9 @@ impl Reader for Opencode {
         match self.reason.as_deref() {
             None => {}
             _ if self.too_long => told.fail_as(RunFailure::Protocol, "its answer is too long"),
+            Some("stop") if told.torn_lines > 0 => {
+                told.fail_as(RunFailure::Protocol, "a line of its output is torn");
+            }
             Some("stop") => told.finish(&self.answer, None, moment),
             Some("length") => told.fail_as(RunFailure::Cut, "the answer was cut by the output limit"),
             Some("content-filter") => told.fail_as(RunFailure::Refused, "the model refused"),

@@ -59,6 +59,8 @@ pub struct Told {
     pub lines: u64,
     /// Lines that were no events.
     pub odd_lines: u64,
+    /// Of these, those that begin like an event: a piece of an answer that comes in pieces may be lost with one.
+    pub torn_lines: u64,
 }
 
 impl Told {

@@ -82,7 +82,11 @@ impl Transcript {
             }
         }
         let answer = match &told.end {
-            Some(Err((failure, what))) => return failed(failure.clone(), what),
+            // Its own words are enough; what stands on stderr beside them is noise.
+            Some(Err((failure, what))) => {
+                let (failure, detail) = (failure.clone(), what.clone());
+                return Err(EngineError { failure, detail, usage: told.usage });
+            }
             // What was skipped may have been the answer, or a part of it.
             _ if report.lines_skipped > 0 => {
                 let most = short_size(limits::CHILD_LINE_BYTES_MAX as u64);

@@ -3,6 +3,7 @@
 
 mod engine_state;
 mod job;
+pub mod money;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

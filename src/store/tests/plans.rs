@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
-use super::super::{drafts, ingest, leases, outbox, pages, pending, people, recovery, runs};
+use super::super::{drafts, ingest, leases, money, outbox, pages, pending, people, recovery, runs};
 use super::*;
 
 fn database() -> Connection {
@@ -50,6 +50,10 @@ fn hot_statements_go_by_index() {
         ("interrupt", leases::INTERRUPT),
         ("fenced", runs::FENCED),
         ("runs since", runs::RUNS_SINCE),
+        ("engine spent", money::ENGINE_SPENT),
+        ("all spent", money::ALL_SPENT),
+        ("case spent", money::CASE_SPENT),
+        ("case spent on an engine", money::CASE_ENGINE_SPENT),
         ("add runs", runs::ADD_RUNS),
         ("over budget", runs::OVER_BUDGET),
         ("to finish", runs::TO_FINISH),

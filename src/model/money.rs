@@ -34,6 +34,14 @@ pub fn from_usd(dollars: f64) -> Option<u64> {
     Some(micro)
 }
 
+/// As a number of dollars, for programs that are told so.
+#[must_use]
+pub fn to_usd(micro: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "sums are far below 2^53")]
+    let micro = micro as f64;
+    micro / 1e6
+}
+
 /// For people, with two digits behind the point, or four where two would hide what there is: `0.50`, `12.34`, `0.0042`.
 /// What is not nothing never shows as nothing.
 #[must_use]

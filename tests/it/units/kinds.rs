@@ -121,7 +121,7 @@ fn edges(files: &[(&str, &str)]) -> String {
     let line = |edge: &workagent::unit::plan::Edge| {
         format!("{} {} {} {}", edge.from, edge.kind.word(), edge.to, edge.place.line)
     };
-    compiled.plan.edges.iter().map(line).collect::<Vec<_>>().join("\n")
+    compiled.plan.edges.iter().map(|edge| line(edge)).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_cycle_of_three_shows_every_edge_with_its_place() {
 
 /// Findings of an engine unit by the real catalog.
 fn engine_findings(text: &str) -> String {
-    let compiled = workagent::unit::compile(&loaded(&[("a.engine.toml", text)]), &CATALOG.registry(), &env());
+    let compiled = compile(&loaded(&[("a.engine.toml", text)]), &CATALOG.registry(), &env());
     short(&compiled, Path::new("/u/1"))
 }
 

@@ -242,7 +242,7 @@ fn money_is_written_in_dollars() {
     for amount in ["5", "0.5", "\"0.50\"", "1_000", "\"0.000001\""] {
         check(&format!("[budget]\ndaily_usd = {amount}"), "");
     }
-    let wrong = "[bad-value]: `budget.daily_usd` not an amount in US dollars; write `\"0.50\"` or `5`, with at most six digits behind the point";
+    let wrong = "[bad-value]: `budget.daily_usd`: not an amount in US dollars; write `\"0.50\"` or `5`, with at most six digits behind the point";
     for amount in ["-1", "\"5 USD\"", "0.0000001", "inf", "2_000_000"] {
         check(&format!("[budget]\ndaily_usd = {amount}"), wrong);
     }

@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::look::{Cell, Paint, Table, counted, line};
 use crate::control::wire::cost::{BudgetView, CostBy, CostQuery, CostRow, CostView};
 use crate::daemon::exit;
-use crate::model::money::shown_usd;
+use crate::model::money::{column_usd, shown_usd};
 use crate::model::time::{Timestamp, start_of_date};
 use crate::unit::parse_duration;
 
@@ -70,7 +70,8 @@ fn shown(view: &CostView, limit: usize, paint: Paint, width: usize) -> String {
         _ => view.rows.iter().take(limit).collect(),
     };
     let most = rows.iter().map(|row| row.cost_micro_usd).max().unwrap_or(0);
-    let figures: Vec<[String; 4]> = rows.iter().chain([&&view.total]).map(|row| figures(row)).collect();
+    let figures: Vec<[String; 4]> =
+        rows.iter().chain([&&view.total]).map(|row| figures(row, view.total.cost_micro_usd)).collect();
     let widths: Vec<usize> = (0..4)
         .map(|column| {
             let longest =
@@ -107,7 +108,11 @@ fn shown(view: &CostView, limit: usize, paint: Paint, width: usize) -> String {
     out.push('\n');
     if view.months.len() > 1 {
         for month in &view.months {
-            out.push_str(&format!("{}  {} USD\n", month.key, amount(month)));
+            out.push_str(&format!(
+                "{}  {} USD\n",
+                month.key,
+                amount(month, shown_usd(month.cost_micro_usd)).trim_end()
+            ));
         }
         out.push('\n');
     }
@@ -117,18 +122,19 @@ fn shown(view: &CostView, limit: usize, paint: Paint, width: usize) -> String {
     with_budgets(out.trim_end().to_owned() + "\n", &view.budgets)
 }
 
-const HEAD: [&str; 4] = ["RUNS", "READ", "WRITTEN", "USD"];
+const HEAD: [&str; 4] = ["RUNS", "READ", "WRITTEN", "USD  "];
 
-fn figures(row: &CostRow) -> [String; 4] {
-    [row.runs.to_string(), tokens(row.input_tokens), tokens(row.output_tokens), amount(row)]
+fn figures(row: &CostRow, most: u64) -> [String; 4] {
+    let cost = amount(row, column_usd(row.cost_micro_usd, most));
+    [row.runs.to_string(), tokens(row.input_tokens), tokens(row.output_tokens), cost]
 }
 
 /// What is known of the cost; a mark where there is more that is not.
-fn amount(row: &CostRow) -> String {
+fn amount(row: &CostRow, cost: String) -> String {
     let known = row.runs > row.unknown_runs + row.plan_runs;
     match (known, row.unknown_runs) {
-        (_, 0) => shown_usd(row.cost_micro_usd),
-        (true, _) => format!("{}+?", shown_usd(row.cost_micro_usd)),
+        (_, 0) => format!("{cost}  "),
+        (true, _) => format!("{cost}+?"),
         (false, _) => "?".to_owned(),
     }
 }

@@ -55,6 +55,19 @@ pub fn shown_usd(micro: u64) -> String {
     format!("{}.{:04}", parts / 10_000, parts % 10_000)
 }
 
+/// With four digits behind the point, for columns of small sums; two from a hundred dollars on.
+#[must_use]
+pub fn column_usd(micro: u64, most: u64) -> String {
+    let cents = most >= 100 * MICRO;
+    let step = if cents { 10_000 } else { 100 };
+    let parts = (micro.saturating_add(step / 2) / step).max(u64::from(micro > 0));
+    if cents {
+        format!("{}.{:02}", parts / 100, parts % 100)
+    } else {
+        format!("{}.{:04}", parts / 10_000, parts % 10_000)
+    }
+}
+
 /// To the last digit, for files: `0.5`, `0.000042`.
 #[must_use]
 pub fn exact_usd(micro: u64) -> String {

@@ -51,8 +51,11 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     {
         BeginRun::Started(run) => run,
         BeginRun::OverBudget { until, reason } => {
+            let soon = until.is_some_and(|until| until.since(parts.clock.now()) <= Duration::from_secs(300));
             let until = until.map(|until| until.to_string());
-            if shared.engines.is_news(format!("{} {until:?}", engine.unit.name)) {
+            if soon {
+                tracing::debug!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            } else if shared.engines.is_news(format!("{} {until:?}", engine.unit.name)) {
                 tracing::warn!(%case, engine = engine.unit.name, until, "parked: {reason}");
             } else {
                 tracing::info!(%case, engine = engine.unit.name, until, "parked: {reason}");

@@ -7,6 +7,7 @@ mod api;
 pub mod claude;
 pub mod codex;
 pub mod command;
+mod confine;
 pub mod dialect;
 mod ended;
 #[cfg(test)]

@@ -83,7 +83,7 @@ static WISHES: Wishes = Wishes {
     ],
     login_file: ".credentials.json",
     login_command: "claude /login",
-    known: Known { from: [2, 1, 300], below: [2, 2, 0] },
+    known: Known { from: [2, 1, 332], below: [2, 2, 0] },
 };
 
 /// The trusted part of the prompt, in the run directory: instructions and notes are nobody's business, and command lines

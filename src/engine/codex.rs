@@ -60,7 +60,7 @@ static WISHES: Wishes = Wishes {
     set: &[],
     login_file: "auth.json",
     login_command: "codex login",
-    known: Known { from: [0, 160, 0], below: [0, 172, 0] },
+    known: Known { from: [0, 171, 0], below: [0, 172, 0] },
 };
 
 /// Where the vendor's own API is. It is named like any other server, because only then the program's own retries (thirty

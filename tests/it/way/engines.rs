@@ -9,7 +9,7 @@ const PLAYS: &str = r#"#!/bin/sh
 if [ "$1" = --version ]; then echo '2.1.332 (Claude Code)'; exit; fi
 cat >/dev/null
 here=$(dirname "$0")
-echo run >>"$here/runs"
+echo run >>"$CLAUDE_CONFIG_DIR/runs"
 if [ ! -e "$here/repaired" ]; then
   echo 'Not logged in. Run the login command.' >&2
   exit 1
@@ -50,7 +50,7 @@ async fn twenty_cases_wait_for_one_login_and_lose_no_try() {
         way.cases().await.iter().filter(|case| case.state == state).count()
     };
     let runs =
-        |way: &Way| std::fs::read_to_string(way.path().join("runs")).unwrap_or_default().lines().count();
+        |way: &Way| std::fs::read_to_string(way.path().join("home/runs")).unwrap_or_default().lines().count();
     for _ in 0..5 {
         way.cycle().await;
     }

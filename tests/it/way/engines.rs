@@ -24,6 +24,9 @@ env = ["work"]
 [claude]
 program = "{root}/claude"
 home = "{root}/home"
+# Rights are taken away by the real binary, which is not at work here.
+[sandbox]
+files = "all"
 [install]
 enabled = true
 "#;
@@ -55,7 +58,7 @@ async fn twenty_cases_wait_for_one_login_and_lose_no_try() {
         way.cycle().await;
     }
     assert_eq!(way.cases().await.len(), CASES);
-    assert_eq!(runs(&way), 1, "one run finds it out");
+    assert_eq!(runs(&way), 1, "one run finds it out: {}", way.shown().await);
     assert_eq!(count(&way, CaseState::Parked).await, 1);
     assert_eq!(count(&way, CaseState::Queued).await, CASES - 1);
     assert!(

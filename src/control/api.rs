@@ -28,7 +28,7 @@ use crate::runtime::review::ReviewDesk;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Store, StoreError};
 use crate::supervise::{Board, Kicks};
-use crate::unit::plan::{Plan, Standing};
+use crate::unit::plan::Plan;
 
 /// What the handlers work with.
 pub struct ApiState {
@@ -146,11 +146,11 @@ async fn resume(State(state): Shared) -> Reply<()> {
 async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
     if let Some(engine) = unit.strip_suffix(".engine")
         && state.daemon
-        && matches!(state.present.get().plan.engines.get(engine), Some(Standing::Active(_)))
+        && let plan = state.present.get().plan.clone()
+        && let Some((engines, account)) = plan.sharing(engine)
     {
-        // An engine runs when a case is there for it; what it can be spared is the rest of its cool-down.
-        state.store.set_cooldown(engine, state.clock.now(), "ended by hand").await?;
-        state.store.wakeups().worker.notify_one();
+        // An engine runs when a case is there for it; what it can be spared is waiting.
+        state.store.end_rests(engines, &account).await?;
         return Ok(Json(()));
     }
     let kicks = state.kicks.get();

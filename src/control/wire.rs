@@ -198,6 +198,9 @@ pub struct UnitView {
     /// The last error, while it matters.
     #[serde(default)]
     pub last_error: Option<ErrorView>,
+    /// An engine that gets no case for a while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<RestView>,
     /// Further lines, secrets masked: "IMAP IDLE since 5m", "3 runs today of 20".
     #[serde(default)]
     pub details: Vec<String>,
@@ -228,9 +231,22 @@ impl UnitView {
             failures_in_a_row: 0,
             restarts: 0,
             last_error: None,
+            rest: None,
             details: Vec::new(),
         }
     }
+}
+
+/// Why an engine gets no case, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestView {
+    /// Until then.
+    pub until: Timestamp,
+    /// "usage-limit: resets at 15:00": the failure's word and what it said, secrets masked.
+    pub reason: String,
+    /// The whole account rests, and so every engine that uses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
 }
 
 /// A span as a whole number of seconds.

@@ -242,7 +242,7 @@ impl Reloader {
             changes.could_not(&next.failed);
             inner.unbuilt = next.failed.keys().cloned().collect();
             running.swap(next, &anew);
-            fit_to_plan(store, clock, &source.plan, Some(&old)).await?;
+            fit_to_plan(store, &source.plan, Some(&old)).await?;
             if pinned.is_none() {
                 let kept = KeptPlan::of(source, generation, clock.now());
                 if let Err(error) = inner.files.plans().write(&kept) {
@@ -341,9 +341,10 @@ impl Reloader {
             (status.failures, status.fault) = (0, None);
             status.enter(UnitState::Active, now);
         });
-        if name.kind == Kind::Engine {
-            self.0.rooms.store.set_cooldown(&name.name, now, "ended by hand").await?;
-            self.0.rooms.store.wakeups().worker.notify_one();
+        if name.kind == Kind::Engine
+            && let Some((engines, account)) = running.bundle().plan.sharing(&name.name)
+        {
+            self.0.rooms.store.end_rests(engines, &account).await?;
         }
         if let Some(kick) = running.kicks().get().get(&name.to_string()) {
             kick.now(Activation::Manual);

@@ -126,12 +126,27 @@ impl Router {
     /// may be used.
     #[must_use]
     pub fn next_engine(&self, route: &str, current: &str, failure: &RunFailure) -> Option<String> {
+        self.next_after(route, current, failure.word())
+    }
+
+    /// The same, by the failure's word.
+    #[must_use]
+    pub fn next_after(&self, route: &str, current: &str, word: &str) -> Option<String> {
         let rule = self.routes.iter().find(|rule| rule.name == route)?;
-        if *failure == RunFailure::Cancelled || !rule.falls_back_on(failure) {
+        if word == RunFailure::Cancelled.word() || !rule.falls_back_on(word) {
             return None;
         }
         let at = rule.engines.iter().position(|engine| engine == current)?;
         rule.engines.iter().skip(at + 1).find(|engine| self.unusable(rule, engine).is_none()).cloned()
+    }
+
+    /// A route declares for some failure that another engine takes what this one cannot.
+    #[must_use]
+    pub fn may_leave(&self, engine: &str) -> bool {
+        let leaves = |rule: &Rule| {
+            !rule.on.is_empty() && rule.engines.iter().rev().skip(1).any(|named| named == engine)
+        };
+        self.routes.iter().any(leaves)
     }
 
     fn engine_of(&self, rule: &Rule, seen: &[String]) -> Routing {
@@ -147,7 +162,7 @@ impl Router {
             };
             skipped.push(format!("{engine}: {why_not}"));
             // An engine that is off is one that cannot be used as configured.
-            if !rule.falls_back_on(&RunFailure::Config) {
+            if !rule.falls_back_on(RunFailure::Config.word()) {
                 break;
             }
         }
@@ -227,8 +242,8 @@ impl Rule {
         })
     }
 
-    fn falls_back_on(&self, failure: &RunFailure) -> bool {
-        self.on.iter().any(|word| word == failure.word())
+    fn falls_back_on(&self, word: &str) -> bool {
+        self.on.iter().any(|declared| declared == word)
     }
 
     /// The first condition that is not met.

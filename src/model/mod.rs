@@ -2,6 +2,7 @@
 //!
 //! No I/O, no async, no SQL. Everything here is plain data that other rooms pass to each other.
 
+pub mod breaker;
 pub mod case;
 pub mod class;
 pub mod cycle;

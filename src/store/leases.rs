@@ -46,8 +46,6 @@ pub(super) const INTERRUPT: &str = "UPDATE runs SET outcome = 'interrupted', det
 const SET_COOLDOWN: &str = "INSERT INTO cooldowns (engine, until, reason) VALUES (?1, ?2, ?3) \
      ON CONFLICT (engine) DO UPDATE SET until = excluded.until, reason = excluded.reason";
 
-const COOLDOWNS: &str = "SELECT engine, until, reason FROM cooldowns WHERE until > ?1 ORDER BY engine";
-
 impl Store {
     /// Takes up to `limit` cases queued for `engine`, highest priority first, oldest first; counts the attempt.
     pub async fn claim(&self, engine: &str, limit: usize, lease: Duration) -> Result<Vec<Lease>> {
@@ -117,17 +115,6 @@ impl Store {
         const DOING: &str = "rest an engine";
         self.write_single(DOING, move |tx| Box::pin(async move { tx.run(DOING, query).await.map(|_| ()) }))
             .await
-    }
-
-    /// Cool-downs that are not over, by engine.
-    pub async fn cooldowns(&self) -> Result<Vec<(String, Timestamp, String)>> {
-        let query = sqlx::query(COOLDOWNS).bind(self.now().0);
-        let rows = self.read_all("read resting engines", query).await?;
-        let of = |row| {
-            let mut columns = Columns::of(row);
-            Ok((columns.take()?, columns.time()?, columns.take()?))
-        };
-        rows.iter().map(of).collect()
     }
 }
 

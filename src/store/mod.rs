@@ -18,6 +18,7 @@ mod pages;
 mod pending;
 mod people;
 mod recovery;
+mod rests;
 mod rows;
 mod runs;
 pub mod state;
@@ -38,6 +39,7 @@ use sqlx::sqlite::{SqlitePool, SqliteRow};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use error::StoreError;
+pub use rests::{Rest, Rests};
 pub use sync::TIMER_IDENTITY;
 pub use tune::tune_allocator;
 pub use types::*;
@@ -98,6 +100,12 @@ impl Store {
     #[must_use]
     pub fn wakeups(&self) -> &Wakeups {
         &self.wakeups
+    }
+
+    /// Now, by the clock that the record goes by.
+    #[must_use]
+    pub fn time(&self) -> Timestamp {
+        self.clock.now()
     }
 
     fn now(&self) -> Timestamp {

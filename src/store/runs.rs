@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
@@ -35,6 +36,9 @@ pub(super) const FENCED: &str = "SELECT json_group_array(json_array(j.key, c.att
 
 pub(super) const RUNS_SINCE: &str =
     "SELECT count(*) FROM (SELECT 1 FROM runs WHERE engine = ?1 AND started_at >= ?2 LIMIT ?3)";
+
+pub(super) const RUNS_BEGUN: &str = "SELECT started_at FROM runs WHERE engine = ?1 AND started_at > ?2 \
+     ORDER BY started_at DESC LIMIT ?3";
 
 pub(super) const ADD_RUNS: &str = "INSERT INTO runs (id, case_id, engine, attempt, outcome, started_at, generation) \
      SELECT ?1 + key, value ->> 0, value ->> 1, value ->> 2, 'running', ?2, value ->> 3 FROM json_each(?3)";
@@ -82,6 +86,18 @@ impl Store {
     ) -> Result<BeginRun> {
         let begin = Begin { case, token, engine: engine.to_owned(), generation, budget };
         self.grouped(begin, Op::Begin).await
+    }
+
+    /// When the newest runs of an engine within the last `span` began, oldest first, at most so many.
+    pub async fn runs_begun(&self, engine: &str, span: Duration, most: usize) -> Result<Vec<Timestamp>> {
+        let query = sqlx::query(RUNS_BEGUN)
+            .bind(engine.to_owned())
+            .bind(self.now().minus(span).0)
+            .bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let rows = self.read_all("read the last runs of an engine", query).await?;
+        let mut begun = rows.iter().map(|row| Columns::of(row).time()).collect::<Result<Vec<_>>>()?;
+        begun.reverse();
+        Ok(begun)
     }
 
     /// Records a run's end and moves the case, in one transaction. A draft for a case into which a new item came

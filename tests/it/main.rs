@@ -12,6 +12,8 @@ mod crash;
 mod directory;
 mod engine_command;
 mod engine_openai_chat;
+mod engine_places;
+mod engine_rests;
 mod feed;
 mod files;
 mod http;

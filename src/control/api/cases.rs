@@ -22,9 +22,10 @@ pub(super) async fn retry(State(state): Shared, Path(case): Path<String>) -> Rep
     let case = id(&case)?;
     state.store.retry_case(case).await?;
     // Somebody who asks for another try has mended something: its engine is not spared any longer.
-    if let Some(engine) = state.store.case_record(case).await?.case.engine {
-        state.store.set_cooldown(&engine, state.clock.now(), "ended by hand").await?;
-        state.store.wakeups().worker.notify_one();
+    if let Some(engine) = state.store.case_record(case).await?.case.engine
+        && let Some((engines, account)) = state.present.get().plan.sharing(&engine)
+    {
+        state.store.end_rests(engines, &account).await?;
     }
     Ok(Json(()))
 }

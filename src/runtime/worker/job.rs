@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{JobEnd, Shared, WorkerEngine, job_error};
+use super::{JobEnd, Shared, WorkerEngine, job_error, verdict};
 use crate::engine::after::{After, Situation, after};
 use crate::engine::router::FELL_BACK;
 use crate::model::case::Lease;
@@ -28,8 +28,13 @@ const FINISH_TRIES_MAX: u32 = 120;
 const FINISH_WAIT: Duration = Duration::from_secs(5);
 
 /// Runs a job to its end. Every path leaves the case in a state from which it goes on.
-pub(super) async fn run(shared: Arc<Shared>, engine: WorkerEngine, lease: Lease) -> JobEnd {
+///
+/// `doubted`: failures are held against the engine.
+pub(super) async fn run(shared: Arc<Shared>, engine: WorkerEngine, lease: Lease, doubted: bool) -> JobEnd {
     let unit = format!("{}.engine", engine.unit.name);
+    if doubted {
+        shared.engines.doubt(&engine.unit.name);
+    }
     match attempt(&shared, &engine, &lease).await {
         Ok(end) => end,
         // Nothing was written: whoever holds the case now goes on with it.
@@ -134,6 +139,7 @@ async fn finish(
     let (end, usage, job_end) = match outcome {
         Ok(outcome) => {
             shared.engines.succeeded(&engine.unit.name, parts.clock.now());
+            verdict::works(shared, &engine.unit.name).await?;
             let (end, job_end) = outcome_end(shared, engine, lease, items, &outcome);
             (end, outcome.usage, job_end)
         }
@@ -249,10 +255,11 @@ async fn failure_end(
         now: parts.clock.now(),
         seed: u64::try_from(lease.case.id.0).unwrap_or(0),
         fallback: fallback.is_some(),
+        shut_until: verdict::failed(shared, &engine.unit, lease.case.id, &error.failure, &detail).await?,
     };
     let decision = after(&situation);
     if let Some(until) = decision.cool_down {
-        parts.store.set_cooldown(&engine.unit.name, until, &format!("{word}: {detail}")).await?;
+        verdict::rest(shared, &engine.unit, &error.failure, until, &detail).await?;
     }
     let now = parts.clock.now();
     shared.engines.failed(&engine.unit.name, &error.failure, &detail, now);

@@ -3,6 +3,9 @@
 
 mod engine_state;
 mod job;
+mod pass_on;
+mod places;
+mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,6 +15,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use self::engine_state::EngineStates;
+use self::places::{Pace, Places};
 use super::jobs::{Ended, Jobs};
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
@@ -101,6 +105,8 @@ pub struct WorkerRuntime {
     jobs: Jobs<JobEnd>,
     /// The engine that the next pass looks at first, so that a busy one starves no other.
     turn: Mutex<usize>,
+    /// When runs began, for engines that may begin only so many.
+    pace: Pace,
 }
 
 /// What one job came to, for the summary.
@@ -123,7 +129,7 @@ impl WorkerRuntime {
         let router = Router::new(&parts.orders.plan);
         let engines = Arc::new(EngineStates::new(parts.board.clone()));
         let shared = Shared { parts, router, engines, cancel: CancellationToken::new() };
-        Self { shared: Live::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0) }
+        Self { shared: Live::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0), pace: Pace::default() }
     }
 
     /// Takes over another plan. Running jobs go on with the one they began with.
@@ -173,7 +179,10 @@ impl WorkerRuntime {
         if shared.cancel.is_cancelled() || parts.store.flag("paused").await?.is_some() {
             return Ok(Next::WhenWoken);
         }
-        let cooling = parts.store.cooldowns().await?;
+        let rests = parts.store.rests().await?;
+        pass_on::pass_on(&shared, &rests).await?;
+        let places = Places { orders, rests: &rests, jobs: &self.jobs, pace: &self.pace };
+        let mut wake = places.ends_of_rests();
         let names: Vec<&String> = orders.engines.keys().collect();
         let first = {
             let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,23 +192,27 @@ impl WorkerRuntime {
         for index in 0..names.len() {
             let Some(name) = names.get((first + index) % names.len()) else { continue };
             let Some(engine) = orders.engines.get(*name) else { continue };
-            if cooling.iter().any(|(cooled, ..)| cooled == *name) {
-                continue;
-            }
-            let free_here = engine.unit.concurrency.saturating_sub(self.jobs.running_in(name));
-            let free = free_here.min(orders.slots.saturating_sub(self.jobs.running()));
-            if free == 0 {
-                continue;
-            }
+            let free = match places.free(engine, &parts.store).await? {
+                Ok(free) => free,
+                Err(until) => {
+                    wake.extend(until);
+                    continue;
+                }
+            };
             for lease in parts.store.claim(name, free, limits::LEASE).await? {
                 Point::AfterClaim.pass();
                 summary.claimed += 1;
+                self.pace.began(&engine.unit, parts.clock.now());
                 let task = lease.case.id.to_string();
-                let job = job::run(Arc::clone(&shared), engine.clone(), lease);
-                self.jobs.start(name, task, job);
+                let doubted = rests.is_doubted(name);
+                let job = job::run(Arc::clone(&shared), engine.clone(), lease, doubted);
+                self.jobs.start(places::lanes(&engine.unit), task, job);
             }
         }
-        self.next_time(&parts.store, &cooling).await
+        // Jobs wake the next pass by their end; time alone matters for rests, for the pace of engines, and for leases that
+        // no job of ours holds.
+        let leases = if self.jobs.running() == 0 { parts.store.next_due(Due::Leases).await? } else { None };
+        Ok(wake.into_iter().chain(leases).min().map_or(Next::WhenWoken, Next::At))
     }
 
     /// A job goes by the plan that it began with: what it falls back on may be gone by its end.
@@ -207,17 +220,6 @@ impl WorkerRuntime {
         let shared = self.shared.get();
         let engines = shared.parts.orders.plan.engines_waited_for();
         shared.parts.store.reroute_queued(&engines).await.map(drop)
-    }
-
-    /// Jobs wake the next pass by their end; time alone matters for cool-downs and for leases that no job of ours holds.
-    async fn next_time(
-        &self,
-        store: &Store,
-        cooling: &[(String, crate::model::time::Timestamp, String)],
-    ) -> Result<Next, StoreError> {
-        let cooled = cooling.iter().map(|(_, until, _)| *until).min();
-        let leases = if self.jobs.running() == 0 { store.next_due(Due::Leases).await? } else { None };
-        Ok(cooled.into_iter().chain(leases).min().map_or(Next::WhenWoken, Next::At))
     }
 
     fn collect(&self, summary: &mut WorkerSummary, errors: &mut Vec<CycleError>) {

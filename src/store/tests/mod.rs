@@ -6,6 +6,7 @@ mod invariants;
 mod locked;
 mod outbound;
 mod plans;
+mod rests;
 mod review;
 mod sync;
 mod work;

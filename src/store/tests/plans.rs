@@ -2,14 +2,14 @@
 
 use rusqlite::Connection;
 
-use super::super::{drafts, ingest, leases, outbox, pages, pending, people, recovery, runs};
+use super::super::{drafts, ingest, leases, open, outbox, pages, pending, people, recovery, rests, runs};
 use super::*;
-
-const FIRST: &str = include_str!("../migrations/0001_first.sql");
 
 fn database() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
-    conn.execute_batch(FIRST).unwrap();
+    for (_, _, text) in open::MIGRATIONS {
+        conn.execute_batch(text).unwrap();
+    }
     conn
 }
 
@@ -49,6 +49,10 @@ fn hot_statements_go_by_index() {
         ("interrupt", leases::INTERRUPT),
         ("fenced", runs::FENCED),
         ("runs since", runs::RUNS_SINCE),
+        ("runs begun", runs::RUNS_BEGUN),
+        ("waiting for", rests::WAITING_FOR),
+        ("pass on", rests::PASS_ON),
+        ("wake of", rests::WAKE_OF),
         ("add runs", runs::ADD_RUNS),
         ("over budget", runs::OVER_BUDGET),
         ("to finish", runs::TO_FINISH),

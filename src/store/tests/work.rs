@@ -227,13 +227,3 @@ async fn the_budget_of_a_day_parks() {
     let case = bench.case(leases[over].case.id).await;
     assert_eq!((case.state, case.until, case.attempts), (CaseState::Parked, Some(tomorrow), 0));
 }
-
-#[tokio::test]
-async fn cooldowns_survive_and_end() {
-    let mut bench = Bench::new().await;
-    bench.store.set_cooldown("e", START.plus(HOLD), "limit").await.unwrap();
-    bench.reopen().await;
-    assert_eq!(bench.store.cooldowns().await.unwrap(), [("e".into(), START.plus(HOLD), "limit".into())]);
-    bench.clock.advance(HOLD);
-    assert!(bench.store.cooldowns().await.unwrap().is_empty());
-}

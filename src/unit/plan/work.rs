@@ -60,8 +60,13 @@ pub struct EngineUnit {
     pub model: String,
     /// Env units whose environment its children get, in order.
     pub env: Vec<Arc<EnvUnit>>,
+    /// Whose login, settings files and quota it uses. Engines of one account rest together when a limit is reached, and
+    /// together run no more at once than the one of them that may run most.
+    pub account: String,
     /// Runs at once.
     pub concurrency: usize,
+    /// Runs begun within any minute; `None` is unlimited.
+    pub runs_per_minute: Option<u32>,
     /// In all.
     pub timeout: Duration,
     /// Between signs of life.

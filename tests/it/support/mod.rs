@@ -13,3 +13,4 @@ pub mod mailbox;
 pub mod proof;
 pub mod scene;
 pub mod smtp;
+pub mod way;

@@ -93,7 +93,7 @@ fn standings<U>(all: &mut BTreeMap<String, Entry>, kind: &str, units: &BTreeMap<
         let unit = format!("{name}.{kind}");
         let entry = match standing {
             Standing::Active(_) => Entry::On,
-            Standing::Off(off) => Entry::Off(DisabledRuntime::new(unit.as_str(), off.clone()).reason()),
+            Standing::Off(off) => Entry::Off(off.told()),
         };
         all.insert(unit, entry);
     }
@@ -109,5 +109,5 @@ fn slotted<C: crate::supervise::Cycle>(all: &mut BTreeMap<String, Entry>, slot: 
 }
 
 fn disabled(all: &mut BTreeMap<String, Entry>, off: &DisabledRuntime) {
-    all.insert(off.unit().to_owned(), Entry::Off(off.reason()));
+    all.insert(off.unit().to_owned(), Entry::Off(off.off().told()));
 }

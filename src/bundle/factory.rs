@@ -360,7 +360,9 @@ fn app(
     deps: &BundleDeps,
 ) -> AppRuntime {
     let sync = plan.connectors.iter().filter_map(|(name, standing)| match standing {
-        Standing::Off(off) => Some(Slot::Off(DisabledRuntime::new(format!("{name}.connector"), off.clone()))),
+        Standing::Off(off) => {
+            Some(Slot::Off(DisabledRuntime::new(&format!("{name}.connector"), off.clone())))
+        }
         Standing::Active(_) => Some(Slot::On(Arc::clone(&connectors.get(name)?.sync))),
     });
     AppRuntime {

@@ -247,11 +247,7 @@ impl Assembly {
 ///
 /// # Errors
 /// The database.
-pub async fn fit_to_plan(
-    store: &Store,
-    plan: &Plan,
-    before: Option<&Plan>,
-) -> Result<(), StoreError> {
+pub async fn fit_to_plan(store: &Store, plan: &Plan, before: Option<&Plan>) -> Result<(), StoreError> {
     let rerouted = store.reroute_queued(&plan.engines_waited_for()).await?;
     if rerouted > 0 {
         tracing::info!(rerouted, "cases were queued for engines that are gone or off: routed anew");

@@ -127,8 +127,8 @@ impl KeptPlan {
     pub fn of(compiled: &Compiled, generation: i64, applied_at: Timestamp) -> Self {
         let plan = &compiled.plan;
         let on = |(name, text): (&UnitName, &Arc<str>)| {
-            let origins = compiled.origins.get(name).map_or(&[][..], |origins| origins);
-            let origins = places(origins, &compiled.sources);
+            let origins = compiled.origins.get(name);
+            let origins = places(origins.as_deref().unwrap_or_default(), &compiled.sources);
             (name.to_string(), KeptUnit::On { text: Arc::clone(text), origins })
         };
         let off = |(name, off): (UnitName, &Off)| {

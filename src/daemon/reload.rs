@@ -232,31 +232,36 @@ impl Reloader {
         if dry_run {
             return Ok(view(changes, previous));
         }
+        let number = pinned.as_ref().map(|pinned| pinned.generation);
+        let becomes_live = changes.applies() || source.plan.hash != inner.hash;
         let mut generation = previous;
-        if changes.applies() || source.plan.hash != inner.hash {
-            generation = match &pinned {
-                Some(pinned) => pinned.generation,
+        if becomes_live {
+            generation = match number {
+                Some(number) => number,
                 None => store.generation(&source.plan.hash).await?,
             };
             let next = running.bundle().next(plan, generation, &anew);
             changes.could_not(&next.failed);
             inner.unbuilt = next.failed.keys().cloned().collect();
             running.swap(next, &anew);
-            fit_to_plan(store, &source.plan, Some(&old)).await?;
-            if pinned.is_none() {
-                let kept = KeptPlan::of(source, generation, clock.now());
-                if let Err(error) = inner.files.plans().write(&kept) {
-                    tracing::error!("keep the plan on disk: {}", chain(&error));
-                }
-            }
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
             self.0.rooms.service.status(&status_line(running));
         }
         inner.holds = holds;
-        self.tell(inner, errors, source, pinned.as_ref().map(|pinned| pinned.generation));
-        let view = view(changes, generation);
         inner.compiled = Arc::clone(&compiled);
+        self.tell(inner, errors, source, number);
+        let view = view(changes, generation);
+        // It is live from here on; what follows is for the record, and a fault in it takes nothing back.
+        if becomes_live {
+            if number.is_none() {
+                let kept = KeptPlan::of(source, generation, clock.now());
+                if let Err(error) = inner.files.plans().write(&kept) {
+                    tracing::error!("keep the plan on disk: {}", chain(&error));
+                }
+            }
+            fit_to_plan(store, &source.plan, Some(&old)).await?;
+        }
         Ok(view)
     }
 

@@ -65,7 +65,8 @@ pub struct Decision {
 /// to the user. Everything else does: after `attempts_max` tries, over all engines, the user is asked.
 #[must_use]
 pub fn after(situation: &Situation<'_>) -> Decision {
-    let Situation { failure, attempts, attempts_max, exit_attempts, now, seed, fallback, shut_until } = *situation;
+    let Situation { failure, attempts, attempts_max, exit_attempts, now, seed, fallback, shut_until } =
+        *situation;
     let backoff = now.plus(Backoff::CASE.wait(attempts, seed));
     let used_up = attempts >= attempts_max;
     let fall_back_or = |otherwise| if fallback { After::FallBack } else { otherwise };
@@ -126,7 +127,16 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_796_025_600_000);
 
     fn situation(failure: &RunFailure, attempts: u32, fallback: bool) -> Situation<'_> {
-        Situation { failure, attempts, attempts_max: 4, exit_attempts: 2, now: NOW, seed: 0, fallback, shut_until: None }
+        Situation {
+            failure,
+            attempts,
+            attempts_max: 4,
+            exit_attempts: 2,
+            now: NOW,
+            seed: 0,
+            fallback,
+            shut_until: None,
+        }
     }
 
     fn shown(failure: &RunFailure, attempts: u32, fallback: bool) -> String {

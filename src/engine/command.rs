@@ -160,7 +160,7 @@ fn ended_well(report: &ChildReport, run_limits: RunLimits, collector: &Collector
             RunFailure::TimeoutIdle,
             format!("it said nothing for {}", short_span(run_limits.first_event)),
         ),
-        ChildEnd::TimedOutIdle => {
+        ChildEnd::TimedOutIdle | ChildEnd::TimedOutProgress => {
             ended(RunFailure::TimeoutIdle, format!("it fell silent for {}", short_span(run_limits.idle)))
         }
         ChildEnd::TimedOutTotal => {

@@ -7,6 +7,7 @@ mod fixtures;
 pub mod openai_chat;
 pub mod prompt;
 pub mod router;
+pub mod structured;
 pub mod template;
 
 use std::fmt;

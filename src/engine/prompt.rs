@@ -88,24 +88,45 @@ impl Prompt {
     }
 }
 
-/// A prompt with fresh marks.
+/// How the answer is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// A draft between two marks in a text; read with [`read_answer`].
+    Marks,
+    /// An object that follows [`super::structured::schema`], which the engine is given by its own means.
+    Schema,
+}
+
+/// A prompt with fresh marks that asks for a draft between marks.
 #[must_use]
 pub fn build(request: &EngineRequest) -> Prompt {
-    build_with(request, &random_hex(8), &random_hex(8))
+    build_for(request, AnswerForm::Marks)
+}
+
+/// A prompt with fresh marks.
+#[must_use]
+pub fn build_for(request: &EngineRequest, form: AnswerForm) -> Prompt {
+    build_with(request, form, &random_hex(8), &random_hex(8))
 }
 
 /// Pure: the digits are given.
-fn build_with(request: &EngineRequest, draft_digits: &str, data_digits: &str) -> Prompt {
+fn build_with(request: &EngineRequest, form: AnswerForm, draft_digits: &str, data_digits: &str) -> Prompt {
     let draft = Fence::new("draft", draft_digits);
     let fence = Fence::new("data", data_digits);
     let mut remarks = Vec::new();
-    let trusted = trusted(request, &draft, &fence, &mut remarks);
+    let trusted = trusted(request, form, &draft, &fence, &mut remarks);
     let room = limits::PROMPT_BYTES_MAX.saturating_sub(trusted.len() + 1);
     let data = data(request, &draft, &fence, room, &mut remarks);
     Prompt { trusted, data, draft, remarks }
 }
 
-fn trusted(request: &EngineRequest, draft: &Fence, fence: &Fence, remarks: &mut Vec<String>) -> String {
+fn trusted(
+    request: &EngineRequest,
+    form: AnswerForm,
+    draft: &Fence,
+    fence: &Fence,
+    remarks: &mut Vec<String>,
+) -> String {
     let mut text = String::new();
     let given = request.instruction.trim();
     let instruction = if given.is_empty() { DEFAULT_INSTRUCTION } else { cut(given, TRUSTED_BYTES_MAX) };
@@ -116,16 +137,7 @@ fn trusted(request: &EngineRequest, draft: &Fence, fence: &Fence, remarks: &mut 
         ));
     }
     let _ = writeln!(text, "{instruction}\n");
-    let _ = writeln!(
-        text,
-        "How to answer\n\
-         You write a draft. A person reads it before anything is sent; you cannot send. Give the whole text of the \
-         reply, and nothing else of it, between these two lines, each on a line of its own:\n\
-         {}\n{}\n\
-         If no reply is called for, write NOTHING_TO_DO: and the reason between them instead. If you must know \
-         something from the user first, write QUESTION: and the question between them instead.\n",
-        draft.open, draft.close
-    );
+    let _ = writeln!(text, "{}\n", how_to_answer(form, draft));
     if !request.notes.is_empty() {
         text.push_str("The user rejected earlier drafts and said\n");
         let mut room = TRUSTED_BYTES_MAX;
@@ -154,6 +166,28 @@ fn trusted(request: &EngineRequest, draft: &Fence, fence: &Fence, remarks: &mut 
         fence.open, fence.close
     );
     text
+}
+
+fn how_to_answer(form: AnswerForm, draft: &Fence) -> String {
+    let how = match form {
+        AnswerForm::Marks => format!(
+            "Give the whole text of the reply, and nothing else of it, between these two lines, each on a line of its \
+             own:\n\
+             {}\n{}\n\
+             If no reply is called for, write NOTHING_TO_DO: and the reason between them instead. If you must know \
+             something from the user first, write QUESTION: and the question between them instead.",
+            draft.open, draft.close
+        ),
+        AnswerForm::Schema => {
+            "Answer with the object that is asked for: outcome is reply, and text the whole text of the reply and \
+             nothing else of it. If no reply is called for, outcome is nothing_to_do, and text the reason. If you must \
+             know something from the user first, outcome is question, and text the question."
+                .to_owned()
+        }
+    };
+    format!(
+        "How to answer\nYou write a draft. A person reads it before anything is sent; you cannot send. {how}"
+    )
 }
 
 fn data(

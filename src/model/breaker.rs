@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_quarter_of_an_hour() {
-        let mut breaker = after(&[(0, 1, RunFailure::Exit), (0, 2, RunFailure::Exit), (0, 3, RunFailure::Exit)]);
+        let mut breaker =
+            after(&[(0, 1, RunFailure::Exit), (0, 2, RunFailure::Exit), (0, 3, RunFailure::Exit)]);
         let mut waits = Vec::new();
         let mut now = NOW;
         for _ in 0..7 {

@@ -1,5 +1,7 @@
 //! Cycle summaries: what one pass of a runtime did, as a type shared by writer and reader.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::time::Timestamp;
@@ -155,8 +157,9 @@ pub enum RuntimeSummary {
     Scheduler(SchedulerSummary),
     /// Switched off, broken, or not there yet: did nothing, and why.
     Disabled {
-        /// The reason.
-        reason: String,
+        /// The reason: `disabled: [install] enabled = false (inbox.connector.toml:12:1)`. Shared: it is the same in
+        /// each cycle.
+        reason: Arc<str>,
     },
 }
 
@@ -221,7 +224,7 @@ impl RuntimeSummary {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CycleRecord {
     /// The unit, `inbox.connector` or `worker.runtime`.
-    pub unit: String,
+    pub unit: Arc<str>,
     /// What it did.
     pub summary: RuntimeSummary,
     /// What went wrong.

@@ -158,6 +158,22 @@ pub const CHILD_DRAIN: Duration = Duration::from_secs(2);
 /// Between TERM and KILL.
 pub const CHILD_TERM_GRACE: Duration = Duration::from_secs(5);
 
+/// From a limit or a cancel to the close of the input of a child that is talked with: agents that know how to stop did so
+/// at once. This, the next two and the sweep make less than the three seconds that a cancel may take.
+pub const DIALOGUE_ASKED_GRACE: Duration = Duration::from_millis(1000);
+
+/// From that close to TERM.
+pub const DIALOGUE_CLOSING_GRACE: Duration = Duration::from_millis(500);
+
+/// From TERM to KILL, in a dialogue.
+pub const DIALOGUE_TERM_GRACE: Duration = Duration::from_millis(700);
+
+/// After a talk that came to its end, the child has this long to write its session down before it is asked by a signal.
+pub const DIALOGUE_PATIENCE: Duration = Duration::from_secs(3);
+
+/// What may wait to be read by a child that is talked with: a prompt in which each byte is escaped, twice over.
+pub const DIALOGUE_OUT_BYTES_MAX: usize = 16 * PROMPT_BYTES_MAX;
+
 /// A lease on a case; extended while the worker lives.
 pub const LEASE: Duration = Duration::from_secs(120);
 

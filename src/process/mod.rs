@@ -3,6 +3,8 @@
 //! Linux finds and ends the whole tree of a child (see `tree`). Elsewhere only its process group is ended and nothing
 //! is reaped at start: a helper that leaves the group survives there.
 
+mod attended;
+mod dialogue;
 pub mod editor;
 pub mod env;
 mod exit;
@@ -13,6 +15,7 @@ mod notes;
 mod run;
 mod spawn;
 mod tree;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,6 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::class::PortError;
 use crate::secret::SecretValue;
+
+pub use dialogue::{Dialogue, Heard};
 
 /// Starts children. Cheap to clone. Knows the directory where running children are noted (pid and start time),
 /// so that the next daemon finds and ends those that a killed one left behind.
@@ -102,6 +107,8 @@ pub enum ChildEnd {
     TimedOutFirst,
     /// We ended it: silent for too long.
     TimedOutIdle,
+    /// We ended it: it gave signs of life, but nothing came of them for too long. Only in dialogues.
+    TimedOutProgress,
     /// We ended it: took too long in all.
     TimedOutTotal,
     /// We ended it: asked to.
@@ -130,6 +137,20 @@ impl ProcessRoom {
         on_line: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<ChildReport, PortError> {
         run::run(self, spec, cancel, on_line).await
+    }
+
+    /// Starts a child to talk with. What stands in `spec.stdin` is written first, and its input stays open. It is ended
+    /// when nothing was called progress for `no_progress`, beside its other limits.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub async fn talk(
+        &self,
+        spec: ChildSpec,
+        no_progress: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Dialogue, PortError> {
+        Dialogue::open(self, spec, no_progress, cancel).await
     }
 
     /// Ends what a killed daemon left behind (same pid and same start time only), and removes its notes.

@@ -1,20 +1,23 @@
 //! The runtime of a unit that is off: a real value with a reason in it, so that no caller asks "is it on?".
 
+use std::sync::Arc;
+
 use crate::model::cycle::{CycleRecord, RuntimeSummary};
 use crate::unit::plan::Off;
 
-/// Does nothing and says why.
+/// Does nothing and says why. What it records is written once: a cycle over a thousand of them copies no text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisabledRuntime {
-    unit: String,
+    unit: Arc<str>,
     off: Off,
+    reason: Arc<str>,
 }
 
 impl DisabledRuntime {
     /// The no-op of a unit (full name).
     #[must_use]
-    pub fn new(unit: impl Into<String>, off: Off) -> Self {
-        Self { unit: unit.into(), off }
+    pub fn new(unit: &str, off: Off) -> Self {
+        Self { unit: unit.into(), reason: off.told().into(), off }
     }
 
     /// The unit's full name.
@@ -29,22 +32,12 @@ impl DisabledRuntime {
         &self.off
     }
 
-    /// For people: `disabled: [install] enabled = false (inbox.connector.toml:12:1)`.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        let Off { state, reason, place } = &self.off;
-        match place {
-            Some(place) => format!("{}: {reason} ({place})", state.word()),
-            None => format!("{}: {reason}", state.word()),
-        }
-    }
-
     /// Its part of an app cycle.
     #[must_use]
     pub fn record(&self) -> CycleRecord {
         CycleRecord {
-            unit: self.unit.clone(),
-            summary: RuntimeSummary::Disabled { reason: self.reason() },
+            unit: Arc::clone(&self.unit),
+            summary: RuntimeSummary::Disabled { reason: Arc::clone(&self.reason) },
             errors: Vec::new(),
         }
     }

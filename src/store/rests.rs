@@ -115,7 +115,11 @@ impl Store {
                 continue;
             }
             let rest = Rest { until, reason: columns.take()?, shared: what == 1 };
-            if what == 1 { rests.accounts.insert(name, rest) } else { rests.engines.insert(name, rest) };
+            if what == 1 {
+                rests.accounts.insert(name, rest)
+            } else {
+                rests.engines.insert(name, rest)
+            };
         }
         Ok(rests)
     }
@@ -123,8 +127,7 @@ impl Store {
     /// No engine of this account is to be used before this moment. Survives restarts.
     pub async fn rest_account(&self, account: &str, until: Timestamp, reason: &str) -> Result<()> {
         const DOING: &str = "rest an account";
-        let query =
-            sqlx::query(REST_ACCOUNT).bind(account.to_owned()).bind(until.0).bind(reason.to_owned());
+        let query = sqlx::query(REST_ACCOUNT).bind(account.to_owned()).bind(until.0).bind(reason.to_owned());
         self.write_single(DOING, move |tx| Box::pin(async move { tx.run(DOING, query).await.map(|_| ()) }))
             .await
     }

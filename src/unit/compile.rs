@@ -16,6 +16,7 @@ use super::load::Loaded;
 use super::plan::{Edge, Kind, Off, Plan, UnitName};
 use super::registry::Registry;
 use super::routes;
+use super::typed::Typed;
 use crate::diag::{self, Finding, SourceId, SourceMap, Span};
 use crate::model::limits;
 use memory::Memory;
@@ -55,6 +56,31 @@ pub struct KeyOrigin {
     pub span: Option<Span>,
     /// Values in lower layers that it replaces, the nearest first; for a list that was appended to, what it was made of.
     pub shadows: Vec<Span>,
+}
+
+/// Where the keys of units come from. Worked out for a unit when it is asked about: a check of a thousand units asks
+/// about none.
+#[derive(Clone, Debug)]
+pub struct Origins {
+    registry: Registry,
+    units: BTreeMap<UnitName, Arc<Typed>>,
+}
+
+impl Origins {
+    fn new(registry: Registry, units: BTreeMap<UnitName, Arc<Typed>>) -> Self {
+        Self { registry, units }
+    }
+
+    /// The keys of one unit, in the order of tables and keys; `None` for a unit that could not be read.
+    #[must_use]
+    pub fn get(&self, name: &UnitName) -> Option<Arc<[KeyOrigin]>> {
+        self.units.get(name).map(|unit| unit.origins(&self.registry))
+    }
+
+    /// Those of all units, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&UnitName, Arc<[KeyOrigin]>)> {
+        self.units.iter().map(|(name, unit)| (name, unit.origins(&self.registry)))
+    }
 }
 
 /// Compiles again and again: what did not change since the last time is neither parsed nor typed again. The result is
@@ -143,10 +169,10 @@ impl Compiler {
         }
         let path = |name: &UnitName| Some((name.clone(), files.main(name)?.path.clone()));
         let paths = present.units.keys().filter_map(path).collect();
-        let origins =
-            present.units.iter().map(|(name, unit)| (name.clone(), unit.origins(registry))).collect();
         let built = build::plan(look, registry, &sources, (paths, kept));
         memory.end(&sources);
+        let typed = present.units.into_iter().map(|(name, unit)| (name, unit.typed)).collect();
+        let origins = Origins::new(registry.clone(), typed);
         let cut = diag::settle(&mut findings, &sources);
         let build::Built { plan, canonical, references, daemon_off } = built;
         Compiled { plan, findings, cut, sources, canonical, origins, references, daemon_off }
@@ -167,8 +193,8 @@ pub struct Compiled {
     /// The canonical form of each unit that is on, by its name: a whole unit file in TOML with all layers merged, defaults
     /// filled in, specifiers and relative paths resolved, keys in order, no comments. Compiling these gives the same plan.
     pub canonical: BTreeMap<UnitName, Arc<str>>,
-    /// Where each key of a unit comes from, in the order of tables and keys; units that could be read.
-    pub origins: BTreeMap<UnitName, Arc<[KeyOrigin]>>,
+    /// Where each key of a unit comes from; units that could be read.
+    pub origins: Origins,
     /// Every unit named by a unit, also by and to those that are off or not there, sorted; what masked units say is not
     /// among them. [`Plan::edges`] has those between units that take part.
     pub references: Vec<Edge>,

@@ -136,7 +136,7 @@ fn places(compiled: &Compiled) {
         let patch = finding.suggestion.as_ref().and_then(|suggestion| suggestion.patch.as_ref());
         patch.into_iter().for_each(|patch| within(patch.span, finding.check.code));
     }
-    for origin in compiled.origins.values().flat_map(|origins| origins.iter()) {
+    for origin in compiled.origins.iter().flat_map(|(_, origins)| origins.to_vec()) {
         origin.span.iter().chain(&origin.shadows).for_each(|span| within(*span, &origin.key));
     }
 }

@@ -25,7 +25,10 @@ async fn run(units: &[(&str, &str)], mails: usize) -> Way {
     for number in 0..mails {
         let subject = if number % 2 == 0 { "even" } else { "odd" };
         let extra = format!("Keywords: {subject}\n");
-        way.deliver(&number.to_string(), &mail(&format!("m{number}"), &format!("{subject} {number}"), &extra));
+        way.deliver(
+            &number.to_string(),
+            &mail(&format!("m{number}"), &format!("{subject} {number}"), &extra),
+        );
     }
     way.cycle().await;
     way

@@ -60,8 +60,7 @@ async fn a_limit_stops_all_engines_of_its_account_over_a_restart() {
     let same = in_account(&counted("second", "echo '{\"reply\":\"yes\"}'"), "mine");
     let route = ROUTE.replace("polite", "first").replace("[match]", "[match]\nkind = [\"mail\"]");
     let notes = "[route]\nengines = [\"second\"]\npriority = -1\n[install]\nenabled = true\n";
-    let units =
-        [("first.engine.toml", &*spent), ("second.engine.toml", &*same), ("rest.route.toml", notes)];
+    let units = [("first.engine.toml", &*spent), ("second.engine.toml", &*same), ("rest.route.toml", notes)];
     let mut way = way(&units, &route, 4).await;
     way.cycle().await;
     assert_eq!((runs(&way, "first"), count(&way, CaseState::Queued).await), (1, 3));
@@ -105,7 +104,8 @@ async fn an_undeclared_limit_sends_nothing_on() {
 
 #[tokio::test]
 async fn a_private_route_sends_nothing_away_when_its_engine_rests() {
-    let spent = counted("first", &limit(&five_hours().to_string())).replace("[command]", "[command]\nlocal = true");
+    let spent =
+        counted("first", &limit(&five_hours().to_string())).replace("[command]", "[command]\nlocal = true");
     let route = ROUTE
         .replace("[\"polite\"]", "[\"first\", \"last\"]\non = [\"usage-limit\"]")
         .replace("[match]", "private = true\n[match]");
@@ -125,7 +125,8 @@ async fn a_private_route_sends_nothing_away_when_its_engine_rests() {
 
 #[tokio::test]
 async fn a_sick_engine_gets_one_case_at_a_time_until_it_is_well() {
-    let sick = counted("sick", "if [ -e {root}/well ]; then echo '{\"reply\":\"yes\"}'; else echo nonsense; fi");
+    let sick =
+        counted("sick", "if [ -e {root}/well ]; then echo '{\"reply\":\"yes\"}'; else echo nonsense; fi");
     let mut way = way(&[("polite.engine.toml", &sick)], ROUTE, 30).await;
     way.cycle().await;
     assert_eq!((runs(&way, "sick"), count(&way, CaseState::Queued).await), (3, 27));

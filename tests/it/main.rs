@@ -9,6 +9,7 @@ mod control;
 // Crash points are compiled into debug builds only.
 #[cfg(debug_assertions)]
 mod crash;
+mod dialogue;
 mod directory;
 mod engine_command;
 mod engine_openai_chat;

@@ -13,6 +13,8 @@ use workagent::process::{ChildEnd, ChildEnv, ChildLimits, ChildReport, ChildSpec
 use workagent::secret::SecretValue;
 use workagent::secret::random::random_hex;
 
+use crate::support::children::alive;
+
 /// A child that fails a test by being slow is a hang, not a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
@@ -120,21 +122,6 @@ impl Try {
         assert_eq!(error.class, ErrorClass::Config);
         chain(&error)
     }
-}
-
-/// Living processes that show this token in their environment or command line.
-fn alive(token: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").unwrap().filter_map(Result::ok) {
-        let of = |file: &str| fs::read(entry.path().join(file)).unwrap_or_default();
-        let shows = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).contains(token);
-        if entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit())
-            && (shows(of("environ")) || shows(of("cmdline")))
-        {
-            found.push(String::from_utf8_lossy(&of("stat")).into_owned());
-        }
-    }
-    found
 }
 
 fn check(seen: &Seen, end: ChildEnd, lines: &[&str]) {

@@ -94,7 +94,7 @@ impl Rig {
     async fn cycle(&self) -> SchedulerSummary {
         let summary = self.assembly().bundle.app.cycle().await;
         let scheduler =
-            summary.runtimes.into_iter().find(|record| record.unit == "scheduler.runtime").unwrap();
+            summary.runtimes.into_iter().find(|record| &*record.unit == "scheduler.runtime").unwrap();
         assert_eq!(scheduler.errors, []);
         match scheduler.summary {
             RuntimeSummary::Scheduler(summary) => summary,

@@ -125,7 +125,7 @@ pub struct ReloadView {
     pub errors: u64,
     /// Warnings in unit files.
     pub warnings: u64,
-    /// From the first look at the files to the end, in milliseconds.
+    /// From the first look at the files until it is live, in milliseconds.
     pub took_ms: u64,
 }
 

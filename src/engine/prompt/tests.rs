@@ -4,7 +4,16 @@ use crate::model::item::{Attachment, Cut, HiddenPart};
 use crate::model::time::Timestamp;
 
 fn prompt(request: &EngineRequest) -> Prompt {
-    build_with(request, "d1d1d1d1", "a1a1a1a1")
+    build_with(request, AnswerForm::Marks, "d1d1d1d1", "a1a1a1a1")
+}
+
+#[test]
+fn an_engine_with_schema_output_is_asked_for_an_object() {
+    let request = request(vec![item("t", "b")]);
+    let trusted = build_with(&request, AnswerForm::Schema, "d1d1d1d1", "a1a1a1a1").trusted;
+    assert!(trusted.contains("outcome is nothing_to_do"), "{trusted}");
+    assert!(!trusted.contains("d1d1d1d1"), "{trusted}");
+    assert!(trusted.contains("a1a1a1a1"), "{trusted}");
 }
 
 #[test]

@@ -128,7 +128,10 @@ impl Program {
             ChildEnd::Exited(0) => return None,
             ChildEnd::Exited(code) => format!("exit status {code}"),
             ChildEnd::Signalled(signal) => format!("ended by signal {signal}"),
-            ChildEnd::TimedOutFirst | ChildEnd::TimedOutIdle | ChildEnd::TimedOutTotal => {
+            ChildEnd::TimedOutFirst
+            | ChildEnd::TimedOutIdle
+            | ChildEnd::TimedOutProgress
+            | ChildEnd::TimedOutTotal => {
                 format!("it was not done after {}", short_span(self.timeout))
             }
             ChildEnd::OverCap => "it wrote too much".to_owned(),

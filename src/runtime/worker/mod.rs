@@ -129,7 +129,12 @@ impl WorkerRuntime {
         let router = Router::new(&parts.orders.plan);
         let engines = Arc::new(EngineStates::new(parts.board.clone()));
         let shared = Shared { parts, router, engines, cancel: CancellationToken::new() };
-        Self { shared: Live::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0), pace: Pace::default() }
+        Self {
+            shared: Live::new(shared),
+            jobs: Jobs::new("worker"),
+            turn: Mutex::new(0),
+            pace: Pace::default(),
+        }
     }
 
     /// Takes over another plan. Running jobs go on with the one they began with.

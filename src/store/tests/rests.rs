@@ -52,7 +52,8 @@ async fn a_breaker_survives_and_is_forgotten_when_the_engine_works() {
 async fn what_is_mended_ends_and_a_limit_does_not() {
     let bench = Bench::new().await;
     let later = START.plus(HOLD);
-    for (account, left) in [("billing: empty", "free"), ("usage-limit: noon", "claude for 30 s: usage-limit: noon")]
+    for (account, left) in
+        [("billing: empty", "free"), ("usage-limit: noon", "claude for 30 s: usage-limit: noon")]
     {
         bench.store.set_cooldown("e", later, "auth: no login").await.unwrap();
         bench.store.rest_account(ACCOUNT, later, account).await.unwrap();

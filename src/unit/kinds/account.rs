@@ -13,7 +13,7 @@ const KEYS: [&str; 8] = ["preset", "agent", "home", "config_dir", "profile", "ba
 /// Variables that choose a login, by what their names end in.
 const VARIABLES: [&str; 5] = ["HOME", "_CONFIG_DIR", "_API_KEY", "_TOKEN", "_BASE_URL"];
 
-/// "claude", "claude, home /srv/work", "openai-chat, base_url http://127.0.0.1:11434". Never a secret. An engine that
+/// `claude`, `claude, home /srv/work`, `openai-chat, base_url http://127.0.0.1:11434`. Never a secret. An engine that
 /// can be anything, or that needs no account, has one of its own.
 pub(super) fn derived(word: &str, unit: &str, settings: &Settings, envs: &[Arc<EnvUnit>]) -> String {
     if matches!(word, "command" | "template") {
@@ -76,7 +76,8 @@ mod tests {
         };
         let settings =
             Settings(keys.iter().map(|(key, text)| ((*key).to_owned(), value(key, text))).collect());
-        let set = variables.iter().map(|(name, text)| ((*name).to_owned(), Setting::Text((*text).to_owned())));
+        let set =
+            variables.iter().map(|(name, text)| ((*name).to_owned(), Setting::Text((*text).to_owned())));
         let env = EnvUnit { name: "work".into(), set: set.collect(), ..EnvUnit::default() };
         assert_eq!(derived(word, "mine", &settings, &[Arc::new(env)]), expected);
     }

@@ -43,6 +43,18 @@ pub struct Off {
     pub place: Option<Place>,
 }
 
+impl Off {
+    /// For people: `disabled: [install] enabled = false (inbox.connector.toml:12:1)`.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let Self { state, reason, place } = self;
+        match place {
+            Some(place) => format!("{}: {reason} ({place})", state.word()),
+            None => format!("{}: {reason}", state.word()),
+        }
+    }
+}
+
 /// The state of a unit that is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OffState {

@@ -2,6 +2,7 @@
 
 pub mod again;
 pub mod binary;
+pub mod children;
 pub mod connector;
 pub mod corpus;
 pub mod engine;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use workagent::unit::compile::{Compiler, LastGood};
+use workagent::unit::compile::{Compiler, KeyOrigin, LastGood};
 
 use super::*;
 
@@ -62,10 +62,11 @@ fn all(compiled: &Compiled) -> Vec<String> {
         path.display().to_string()
     };
     let origins = compiled.origins.iter().flat_map(|(name, keys)| {
-        keys.iter().map(move |key| {
+        let line = |key: &KeyOrigin| {
             let at = key.span.map(|span| (place(span.source), compiled.sources.position(span)));
             format!("{name} {} {} {} {at:?} {}", key.table, key.key, key.value, key.shadows.len())
-        })
+        };
+        keys.iter().map(line).collect::<Vec<_>>()
     });
     let cut = compiled.cut.iter().map(|(source, count)| (place(*source), *count)).collect::<Vec<_>>();
     [

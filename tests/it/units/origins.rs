@@ -99,7 +99,7 @@ fn every_key_of_every_shipped_unit_under_three_layers_has_its_place() {
     all.files.extend(loaded(&drop_ins).files);
     let compiled = compile(&all, &registry, &env());
     for unit in &units {
-        let origins = &compiled.origins[&name(unit)];
+        let origins = compiled.origins.get(&name(unit)).unwrap();
         let find = |key: &str| origins.iter().find(|origin| origin.key == key).unwrap();
         let description = find("description");
         assert_eq!((description.value.as_str(), description.shadows.len()), ("\"layer 3\"", 3), "{unit}");

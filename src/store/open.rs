@@ -27,6 +27,7 @@ const MIGRATING: &str = "migrate the database";
 /// The migrations in order, each with its number and text.
 pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "first", include_str!("migrations/0001_first.sql")),
+    (2, "destinations", include_str!("migrations/0002_destinations.sql")),
     (4, "engines", include_str!("migrations/0004_engines.sql")),
 ];
 

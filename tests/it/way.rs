@@ -1,5 +1,7 @@
 //! The whole way in one process: real units, real record, real connectors on files.
 
+mod destinations;
+
 use std::time::Duration;
 
 use workagent::daemon::assembly::{Assembly, fit_to_plan};

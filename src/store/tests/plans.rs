@@ -2,13 +2,14 @@
 
 use rusqlite::Connection;
 
-use super::super::{drafts, ingest, leases, open, outbox, pages, pending, people, recovery, rests, runs};
+use super::super::open::MIGRATIONS;
+use super::super::{drafts, ingest, leases, outbox, pages, pending, people, recovery, rests, runs};
 use super::*;
 
 fn database() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
-    for (_, _, text) in open::MIGRATIONS {
-        conn.execute_batch(text).unwrap();
+    for (_, _, sql) in MIGRATIONS {
+        conn.execute_batch(sql).unwrap();
     }
     conn
 }

@@ -28,6 +28,7 @@ const MIGRATING: &str = "migrate the database";
 pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "first", include_str!("migrations/0001_first.sql")),
     (2, "destinations", include_str!("migrations/0002_destinations.sql")),
+    (3, "money", include_str!("migrations/0003_money.sql")),
     (4, "engines", include_str!("migrations/0004_engines.sql")),
 ];
 

@@ -3,6 +3,7 @@
 
 mod engine_state;
 mod job;
+pub mod money;
 mod pass_on;
 mod places;
 mod verdict;

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
-use super::super::{drafts, ingest, leases, outbox, pages, pending, people, recovery, rests, runs};
+use super::super::{drafts, ingest, leases, money, outbox, pages, pending, people, recovery, rests, runs};
 use super::*;
 
 fn database() -> Connection {
@@ -54,6 +54,10 @@ fn hot_statements_go_by_index() {
         ("waiting for", rests::WAITING_FOR),
         ("pass on", rests::PASS_ON),
         ("wake of", rests::WAKE_OF),
+        ("engine spent", money::ENGINE_SPENT),
+        ("all spent", money::ALL_SPENT),
+        ("case spent", money::CASE_SPENT),
+        ("case spent on an engine", money::CASE_ENGINE_SPENT),
         ("add runs", runs::ADD_RUNS),
         ("over budget", runs::OVER_BUDGET),
         ("to finish", runs::TO_FINISH),

@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 pub mod units;
 
 use super::health::Health;
+use crate::engine::router::Explanation;
+use crate::model::case::Case;
 use crate::model::draft::Draft;
 use crate::model::ids::ActionId;
 use crate::model::item::Item;
 use crate::model::time::Timestamp;
-use crate::store::Counts;
+use crate::store::{Counts, JournalRow};
 
 /// The version both ends must share.
 pub const API_VERSION: u32 = 1;
@@ -353,6 +355,30 @@ impl ListQuery {
     pub fn limit(&self) -> usize {
         self.limit.unwrap_or(Self::LIMIT_DEFAULT).min(Self::LIMIT_MAX)
     }
+}
+
+/// `?run=r12`
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PromptQuery {
+    /// That run; else the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+}
+
+/// `route explain --json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouteView {
+    /// The case.
+    pub case: Case,
+    /// What the record says about its way to engines, oldest first.
+    pub steps: Vec<JournalRow>,
+    /// The plan that [`RouteView::now`] goes by.
+    pub generation: i64,
+    /// Where it would go now.
+    pub now: Explanation,
+    /// The engine that it would go to gets no case at the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<RestView>,
 }
 
 /// `?deferred=true`

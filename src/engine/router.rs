@@ -1,11 +1,17 @@
 //! From case to engine: the first route that matches, explained. Pure; made anew from each plan.
 
+mod condition;
+
 use std::collections::BTreeMap;
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
+use serde::{Deserialize, Serialize};
 
+use self::condition::Condition;
+use crate::model::language;
 use crate::model::run::RunFailure;
-use crate::model::text::one_line;
+use crate::model::time::Timestamp;
+use crate::model::trust::Trust;
 use crate::unit::plan::{EngineUnit, Off, Plan, RouteUnit, Standing};
 
 /// How an explanation begins that says why it is not the first engine.
@@ -22,12 +28,21 @@ pub struct RouteFacts<'a> {
     pub labels: &'a [String],
     /// The author's address, may be empty.
     pub author: &'a str,
+    /// Something was sent to that address before.
+    pub answered: bool,
+    /// One of the user's timers made it.
+    pub by_timer: bool,
     /// Of the text.
     pub size_bytes: u64,
+    /// The text, for its language.
+    pub text: &'a str,
+    /// For routes that take cases only in some hours.
+    pub now: Timestamp,
 }
 
 /// Where a case goes. `why` has one clause for each route that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Routing {
     /// To this engine.
     To {
@@ -44,7 +59,62 @@ pub enum Routing {
     Nowhere {
         /// For the user.
         why: String,
+        /// A route would take it in other hours: from then on.
+        until: Option<Timestamp>,
     },
+}
+
+/// What one condition of a route says about a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clause {
+    /// What it looks at: `connector`, `kind`, `label`, `author`, `trust`, `language`, `size`, `hours`.
+    pub word: String,
+    /// It is met.
+    pub met: bool,
+    /// What the case has.
+    pub given: String,
+    /// What the route wants.
+    pub wanted: String,
+}
+
+/// One route and what it says about a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteLook {
+    /// The route's name.
+    pub route: String,
+    /// Higher first.
+    pub priority: i64,
+    /// All conditions, met or not; none takes everything.
+    pub clauses: Vec<Clause>,
+    /// Why it takes no part.
+    pub off: Option<String>,
+    /// Its engines in order, each with why it may not be used, if so.
+    pub engines: Vec<(String, Option<String>)>,
+    /// Failures on which the next engine is taken.
+    pub on: Vec<String>,
+    /// Only engines on this machine.
+    pub private: bool,
+}
+
+impl RouteLook {
+    /// It takes the case, if none before it does.
+    #[must_use]
+    pub fn takes(&self) -> bool {
+        self.off.is_none() && self.clauses.iter().all(|clause| clause.met)
+    }
+}
+
+/// Why a case goes where it goes, route by route.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// How well its writer is known.
+    pub trust: Trust,
+    /// Its language, where that can be told.
+    pub language: Option<String>,
+    /// All routes, the first match first, those that are off last.
+    pub routes: Vec<RouteLook>,
+    /// Where it goes.
+    pub routing: Routing,
 }
 
 /// The routes of one plan.
@@ -53,8 +123,12 @@ pub struct Router {
     /// First match first.
     routes: Vec<Rule>,
     /// Routes that take no part, and why.
-    off: Vec<String>,
+    off: Vec<(String, String)>,
     engines: BTreeMap<String, Readiness>,
+    own: Vec<GlobMatcher>,
+    known: Vec<GlobMatcher>,
+    /// A route asks for the language, so that it is worth finding out.
+    reads_language: bool,
 }
 
 #[derive(Debug)]
@@ -64,24 +138,20 @@ struct Rule {
     engines: Vec<String>,
     on: Vec<String>,
     private: bool,
-    /// Each with the word that says what did not match.
-    conditions: Vec<(&'static str, Condition)>,
-}
-
-#[derive(Debug)]
-enum Condition {
-    /// Any of these.
-    Any {
-        patterns: Vec<GlobMatcher>,
-        shown: String,
-    },
-    SizeMax(u64),
+    conditions: Vec<Condition>,
 }
 
 #[derive(Debug)]
 enum Readiness {
     Ready { local: bool },
     Off(String),
+}
+
+/// The facts, and what was found out of them.
+struct Seen<'a> {
+    facts: &'a RouteFacts<'a>,
+    trust: Trust,
+    language: Option<&'static str>,
 }
 
 impl Router {
@@ -94,32 +164,93 @@ impl Router {
             match standing {
                 Standing::Active(route) => match Rule::new(route) {
                     Ok(rule) => routes.push(rule),
-                    Err(why) => off.push(format!("{name}: {why}")),
+                    Err(why) => off.push((name.clone(), why)),
                 },
-                Standing::Off(reason) => off.push(format!("{name}: {}", shown_off(reason))),
+                Standing::Off(reason) => off.push((name.clone(), shown_off(reason))),
             }
         }
         // The map is in order of names and the sort is stable.
         routes.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
         let engines =
             plan.engines.iter().map(|(name, standing)| (name.clone(), readiness(standing))).collect();
-        Self { routes, off, engines }
+        let patterns =
+            |texts: &[String]| texts.iter().filter_map(|text| condition::pattern(text).ok()).collect();
+        let (own, known) = (patterns(&plan.daemon.own), patterns(&plan.daemon.known));
+        let reads_language = routes.iter().any(|rule| rule.conditions.iter().any(Condition::reads_language));
+        Self { routes, off, engines, own, known, reads_language }
+    }
+
+    /// How well a writer is known.
+    #[must_use]
+    pub fn trust(&self, facts: &RouteFacts<'_>) -> Trust {
+        let listed = |patterns: &[GlobMatcher]| patterns.iter().any(|pattern| pattern.is_match(facts.author));
+        match () {
+            () if facts.by_timer => Trust::Own,
+            // Whoever has no address fits no list, not even `*`.
+            () if facts.author.is_empty() => Trust::Stranger,
+            () if listed(&self.own) => Trust::Own,
+            () if facts.answered || listed(&self.known) => Trust::Known,
+            () => Trust::Stranger,
+        }
+    }
+
+    fn seen<'a>(&self, facts: &'a RouteFacts<'a>, language: bool) -> Seen<'a> {
+        let language = if language { language::guess(facts.text) } else { None };
+        Seen { facts, trust: self.trust(facts), language }
     }
 
     /// The first route that matches decides, also when it has no engine that may be used: another route would be a
     /// silent change of engine.
     #[must_use]
     pub fn route(&self, facts: &RouteFacts<'_>) -> Routing {
-        let mut seen = Vec::new();
+        self.routed(&self.seen(facts, self.reads_language))
+    }
+
+    fn routed(&self, seen: &Seen<'_>) -> Routing {
+        let mut passed = Vec::new();
+        let mut until = None;
         for rule in &self.routes {
-            match rule.mismatch(facts) {
-                Some(why) => seen.push(format!("{}: {why}", rule.name)),
-                None => return self.engine_of(rule, &seen),
+            match rule.mismatch(seen) {
+                Some(why) => {
+                    passed.push(format!("{}: {why}", rule.name));
+                    until = [until, rule.opening(seen)].into_iter().flatten().min();
+                }
+                None => return self.engine_of(rule, &passed),
             }
         }
-        seen.extend(self.off.iter().cloned());
-        let looked_at = if seen.is_empty() { "there are no routes".to_owned() } else { seen.join("; ") };
-        Routing::Nowhere { why: format!("no route takes it ({looked_at})") }
+        passed.extend(self.off.iter().map(|(name, why)| format!("{name}: {why}")));
+        let looked_at = if passed.is_empty() { "there are no routes".to_owned() } else { passed.join("; ") };
+        Routing::Nowhere { why: format!("no route takes it ({looked_at})"), until }
+    }
+
+    /// The same, with everything that every route says of the case.
+    #[must_use]
+    pub fn explain(&self, facts: &RouteFacts<'_>) -> Explanation {
+        let seen = self.seen(facts, true);
+        let look = |rule: &Rule| RouteLook {
+            route: rule.name.clone(),
+            priority: rule.priority,
+            clauses: rule.conditions.iter().map(|condition| condition.judge(&seen)).collect(),
+            off: None,
+            engines: rule.engines.iter().map(|name| (name.clone(), self.unusable(rule, name))).collect(),
+            on: rule.on.clone(),
+            private: rule.private,
+        };
+        let off = self.off.iter().map(|(name, why)| RouteLook {
+            route: name.clone(),
+            priority: 0,
+            clauses: Vec::new(),
+            off: Some(why.clone()),
+            engines: Vec::new(),
+            on: Vec::new(),
+            private: false,
+        });
+        Explanation {
+            trust: seen.trust,
+            language: seen.language.map(str::to_owned),
+            routes: self.routes.iter().map(look).chain(off).collect(),
+            routing: self.routed(&seen),
+        }
     }
 
     /// The engine that `route` declares for this failure of `current`, or `None`: not declared, none left, none that
@@ -167,7 +298,7 @@ impl Router {
             }
         }
         let reason = if skipped.is_empty() { "it names no engine".to_owned() } else { skipped.join("; ") };
-        Routing::Nowhere { why: format!("route {} takes it, but {reason}", rule.name) }
+        Routing::Nowhere { why: format!("route {} takes it, but {reason}", rule.name), until: None }
     }
 
     fn unusable(&self, rule: &Rule, engine: &str) -> Option<String> {
@@ -192,7 +323,7 @@ fn taken(rule: &Rule, engine: &str, skipped: &[String], seen: &[String]) -> Stri
     if rule.conditions.is_empty() {
         why += "takes everything";
     } else {
-        let words: Vec<_> = rule.conditions.iter().map(|(word, _)| *word).collect();
+        let words: Vec<_> = rule.conditions.iter().map(Condition::word).collect();
         why += &format!("{} {}", words.join(", "), if words.len() == 1 { "matches" } else { "match" });
     }
     why += &format!("; engine {engine}");
@@ -215,30 +346,13 @@ fn shown_off(off: &Off) -> String {
 
 impl Rule {
     fn new(unit: &RouteUnit) -> Result<Self, String> {
-        let matches = &unit.matches;
-        let mut conditions = Vec::new();
-        for (word, texts) in [
-            ("connector", &matches.connector),
-            ("kind", &matches.kind),
-            ("label", &matches.labels),
-            ("author", &matches.author),
-        ] {
-            if !texts.is_empty() {
-                let patterns = texts.iter().map(|text| pattern(text)).collect::<Result<Vec<_>, _>>()?;
-                let shown = texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(" or ");
-                conditions.push((word, Condition::Any { patterns, shown }));
-            }
-        }
-        if let Some(most) = matches.size_max {
-            conditions.push(("size", Condition::SizeMax(most)));
-        }
         Ok(Self {
             name: unit.name.clone(),
             priority: unit.priority,
             engines: unit.engines.clone(),
             on: unit.on.clone(),
             private: unit.private,
-            conditions,
+            conditions: condition::of(&unit.matches)?,
         })
     }
 
@@ -247,45 +361,18 @@ impl Rule {
     }
 
     /// The first condition that is not met.
-    fn mismatch(&self, facts: &RouteFacts<'_>) -> Option<String> {
-        self.conditions.iter().find_map(|(word, condition)| {
-            let one = |text: &str| vec![text.to_owned()];
-            let given = match *word {
-                "connector" => one(facts.connector),
-                "kind" => one(facts.kind),
-                "author" => one(facts.author),
-                _ => facts.labels.to_vec(),
-            };
-            condition.mismatch(word, &given, facts.size_bytes)
-        })
+    fn mismatch(&self, seen: &Seen<'_>) -> Option<String> {
+        let clause =
+            self.conditions.iter().map(|condition| condition.judge(seen)).find(|clause| !clause.met)?;
+        Some(format!("{} {} is not {}", clause.word, clause.given, clause.wanted))
     }
-}
 
-impl Condition {
-    fn mismatch(&self, word: &str, given: &[String], size_bytes: u64) -> Option<String> {
-        match self {
-            Self::Any { patterns, shown } => {
-                if given.iter().any(|text| patterns.iter().any(|pattern| pattern.is_match(text))) {
-                    return None;
-                }
-                // Labels and authors are foreign text.
-                let given: Vec<_> =
-                    given.iter().take(3).map(|text| format!("`{}`", one_line(text, 80))).collect();
-                let given = if given.is_empty() { "none".to_owned() } else { given.join(", ") };
-                Some(format!("{word} {given} is not {shown}"))
-            }
-            Self::SizeMax(most) => {
-                (size_bytes > *most).then(|| format!("size {size_bytes} is over {most} bytes"))
-            }
-        }
+    /// When it would take the case, if it does not only because of the hour.
+    fn opening(&self, seen: &Seen<'_>) -> Option<Timestamp> {
+        let mut unmet = self.conditions.iter().filter(|condition| !condition.judge(seen).met);
+        let (only, None) = (unmet.next()?, unmet.next()) else { return None };
+        only.opening(seen.facts.now)
     }
-}
-
-/// `*` matches `/` too: these are names and addresses, not paths. Case does not matter.
-fn pattern(text: &str) -> Result<GlobMatcher, String> {
-    let glob: Result<Glob, _> =
-        GlobBuilder::new(text).case_insensitive(true).literal_separator(false).build();
-    glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("bad pattern `{text}`: {}", error.kind()))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) const CLAIM: &str = "UPDATE cases SET state = 'running', attempts = a
      SELECT json_group_array(json_object('id', c.id, 'connector', l.name, 'kind', h.kind, 'title', h.title, \
      'author', h.author, 'state', c.state, 'reason', c.reason, 'until', c.until, 'route', c.route, \
      'engine', c.engine, 'priority', c.priority, 'attempts', c.attempts, 'attempts_extra', c.attempts_extra, \
-     'items', c.items, 'made_at', c.made_at, 'changed_at', c.changed_at)) FROM json_each(?) j \
+     'items', c.items, 'made_at', c.made_at, 'changed_at', c.changed_at, 'labels', json(h.labels))) FROM json_each(?) j \
      CROSS JOIN cases c ON c.id = j.value ->> 0 CROSS JOIN connectors l ON l.id = c.connector \
      CROSS JOIN case_heads h ON h.case_id = c.id";
 

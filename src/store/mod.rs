@@ -18,6 +18,7 @@ mod outbox;
 mod pages;
 mod pending;
 mod people;
+mod records;
 mod recovery;
 mod rests;
 mod rows;
@@ -40,6 +41,7 @@ use sqlx::sqlite::{SqlitePool, SqliteRow};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use error::StoreError;
+pub use records::KeptPrompt;
 pub use rests::{Rest, Rests};
 pub use sync::TIMER_IDENTITY;
 pub use tune::tune_allocator;

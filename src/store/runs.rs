@@ -70,13 +70,17 @@ pub(super) const FINISH: &str = "\
      UPDATE runs SET outcome = j.value ->> 1, detail = j.value ->> 2, input_tokens = j.value ->> 3, \
      output_tokens = j.value ->> 4, cost_micro_usd = j.value ->> 5, cost_source = j.value ->> 6, \
      cache_read_tokens = j.value ->> 7, cache_write_tokens = j.value ->> 8, \
-     spent_micro_usd = coalesce(j.value ->> 9, spent_micro_usd), ended_at = ? \
+     spent_micro_usd = coalesce(j.value ->> 9, spent_micro_usd), session = j.value ->> 10, model = j.value ->> 11, \
+     program = j.value ->> 12, ended_at = ? \
      FROM json_each(?) j WHERE runs.id = j.value ->> 0; \
      UPDATE cases SET state = j.value ->> 1, reason = j.value ->> 2, until = j.value ->> 3, \
      engine = coalesce(j.value ->> 4, engine), lease_until = NULL, news = 0, changed_at = ? \
      FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
      INSERT INTO journal (case_id, at, event, detail) \
      SELECT value ->> 0, ?, value ->> 1, value ->> 2 FROM json_each(?)";
+
+pub(super) const LABEL: &str = "UPDATE case_heads SET labels = j.value ->> 1 FROM json_each(?1) j \
+     WHERE case_id = j.value ->> 0";
 
 impl Store {
     /// Records a run as running and sets aside what it may cost, if what is allowed has room for it.
@@ -217,6 +221,7 @@ struct Ends<'a> {
     drafts: Vec<DraftRow<'a>>,
     ended: Vec<i64>,
     lines: Vec<Line<'static>>,
+    labels: Vec<(i64, &'a Vec<String>)>,
 }
 
 type RunRow<'a> = (
@@ -230,6 +235,9 @@ type RunRow<'a> = (
     Option<u64>,
     Option<u64>,
     Option<u64>,
+    Option<&'a str>,
+    Option<&'a str>,
+    Option<&'a str>,
 );
 type CaseRow<'a> = (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>);
 type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String, &'a str, bool);
@@ -284,6 +292,9 @@ async fn write(tx: &mut Tx, mut ends: Ends<'_>, first_draft: i64) -> Result<()> 
             .bind(first_draft)
             .bind(drafts);
         tx.run(FINISHING, query).await?;
+    }
+    if !ends.labels.is_empty() {
+        tx.run(FINISHING, sqlx::query(LABEL).bind(json(&ends.labels))).await?;
     }
     let query = sqlx::query(FINISH)
         .bind(tx.now.0)
@@ -390,7 +401,11 @@ fn end<'a>(
         usage.cache_read_tokens,
         usage.cache_write_tokens,
         input.spent_micro_usd,
+        input.facts.session.as_deref(),
+        input.facts.model.as_deref(),
+        input.facts.program.as_deref(),
     ));
+    ends.labels.extend(input.labels.as_ref().map(|labels| (case.0, labels)));
     ends.cases.push((case.0, state.word(), reason, until, engine));
     made
 }

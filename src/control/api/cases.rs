@@ -4,10 +4,13 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 
 use super::{Fault, Reply, Shared, id, state_word};
-use crate::control::wire::{ListQuery, Reason};
+use crate::control::wire::{ListQuery, PromptQuery, Reason, RestView, RouteView};
+use crate::engine::router::Routing;
 use crate::model::case::Case;
-use crate::model::ids::CaseId;
-use crate::store::CaseRecord;
+use crate::model::ids::{CaseId, RunId};
+use crate::runtime::routing;
+use crate::store::{CaseRecord, KeptPrompt};
+use crate::unit::plan::Standing;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ListQuery>) -> Reply<Vec<Case>> {
     let only = state_word(query.state.as_deref())?;
@@ -16,6 +19,55 @@ pub(super) async fn list(State(state): Shared, Query(query): Query<ListQuery>) -
 
 pub(super) async fn show(State(state): Shared, Path(case): Path<String>) -> Reply<CaseRecord> {
     Ok(Json(state.store.case_record(id::<CaseId>(&case)?).await?))
+}
+
+pub(super) async fn prompt(
+    State(state): Shared,
+    Path(case): Path<String>,
+    Query(query): Query<PromptQuery>,
+) -> Reply<KeptPrompt> {
+    let case = id::<CaseId>(&case)?;
+    let run = query.run.as_deref().map(id::<RunId>).transpose()?;
+    match state.store.prompt_of(case, run).await? {
+        Some(prompt) => Ok(Json(prompt)),
+        None => {
+            let of = run.map_or_else(|| format!("case {case}"), |run| format!("run {run} of case {case}"));
+            Err(Fault::not_found(format!("no prompt of {of} is kept"))
+                .hint("prompts of runs that ended are kept for a month; the template engine is told none"))
+        }
+    }
+}
+
+pub(super) async fn route(State(state): Shared, Path(case): Path<String>) -> Reply<RouteView> {
+    let case = id::<CaseId>(&case)?;
+    let Some(facts) = state.store.route_facts(case).await? else {
+        return Err(Fault::not_found(format!("there is no case {case}")));
+    };
+    let record = state.store.case_record(case).await?;
+    let unrouted = facts.case.route.is_none();
+    let steps = record
+        .journal
+        .into_iter()
+        .filter(|row| row.event == "routed" || row.event == "queued" || (row.event == "parked" && unrouted));
+    let present = state.present.get();
+    let now = routing::explain(&present.plan, &facts, state.clock.now());
+    let engine = match &now.routing {
+        Routing::To { engine, .. } => Some(engine.as_str()),
+        Routing::Nowhere { .. } => None,
+    };
+    let rests = state.store.rests().await?;
+    let rest = engine.and_then(|name| match present.plan.engines.get(name) {
+        Some(Standing::Active(unit)) => rests.of(name, &unit.account),
+        _ => None,
+    });
+    let rest = rest.map(|rest| RestView { until: rest.until, reason: rest.reason, account: None });
+    Ok(Json(RouteView {
+        case: facts.case,
+        steps: steps.collect(),
+        generation: present.generation,
+        now,
+        rest,
+    }))
 }
 
 pub(super) async fn retry(State(state): Shared, Path(case): Path<String>) -> Reply<()> {

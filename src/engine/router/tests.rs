@@ -16,6 +16,8 @@ fn daemon() -> DaemonUnit {
         store_path: None::<PathBuf>,
         store_normal: false,
         log_level: String::new(),
+        own: Vec::new(),
+        known: Vec::new(),
     }
 }
 
@@ -92,6 +94,9 @@ fn router(routes: Vec<RouteUnit>) -> Router {
     Router::new(&plan)
 }
 
+/// A Monday, ten in the morning.
+const NOW: Timestamp = Timestamp(1_796_032_800_000);
+
 const LABELS: [&str; 2] = ["vip", "Team/Sales"];
 
 fn routed(routes: Vec<RouteUnit>) -> String {
@@ -101,11 +106,15 @@ fn routed(routes: Vec<RouteUnit>) -> String {
         kind: "mail",
         labels: &labels,
         author: "Pat@Example.org",
+        answered: false,
+        by_timer: false,
         size_bytes: 5000,
+        text: "",
+        now: NOW,
     };
     match router(routes).route(&facts) {
         Routing::To { route, engine, priority, why } => format!("{route} → {engine} at {priority}: {why}"),
-        Routing::Nowhere { why } => format!("nowhere: {why}"),
+        Routing::Nowhere { why, .. } => format!("nowhere: {why}"),
     }
 }
 
@@ -132,6 +141,7 @@ fn every_condition_and_why_it_did_not_match() {
         labels: list(&["TEAM/*"]),
         author: list(&["*@example.org"]),
         size_max: Some(5000),
+        ..RouteMatch::default()
     };
     insta::assert_snapshot!(
         routed(vec![
@@ -150,7 +160,7 @@ fn every_condition_and_why_it_did_not_match() {
         b: kind `mail` is not `entry` or `note`;
         c: label `vip`, `Team/Sales` is not `spam`;
         d: author `Pat@Example.org` is not `*@example.com`;
-        e: size 5000 is over 4096 bytes)
+        e: size 5000 is not at most 4096 bytes)
         "#
     );
 }

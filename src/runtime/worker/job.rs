@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{JobEnd, Shared, WorkerEngine, job_error, money, verdict};
+use super::{JobEnd, Shared, WorkerEngine, job_error, money, request, verdict};
 use crate::engine::after::{After, Situation, after};
 use crate::engine::router::FELL_BACK;
 use crate::model::case::Lease;
@@ -15,12 +15,12 @@ use crate::model::draft::Envelope;
 use crate::model::ids::RunId;
 use crate::model::item::{Disposition, Item, ReplyWay};
 use crate::model::limits;
-use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure, Usage};
+use crate::model::run::{EngineError, EngineOutcome, EngineResult, RunFacts, RunFailure, Usage};
 use crate::model::text;
 use crate::runtime::cycle_error;
 use crate::runtime::points::Point;
 use crate::store::{AfterFailure, BeginRun, FinishRun, RunEnd, StoreError};
-use crate::unit::plan::{OutboundRule, Standing};
+use crate::unit::plan::OutboundRule;
 
 /// Times a result that could not be recorded is tried again, and the wait between: ten minutes in all.
 const FINISH_TRIES_MAX: u32 = 120;
@@ -47,7 +47,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     let parts = &shared.parts;
     let (case, token) = (lease.case.id, lease.token);
     let items = parts.store.case_items(case, limits::CASE_ITEMS_PROMPT_MAX).await?;
-    let request = request(shared, lease, &items).await?;
+    let (request, fault) = request::request(shared, engine, lease, &items).await?;
     let allowance = money::allowance(&engine.unit, &parts.orders.plan.daemon, &request, parts.clock.now());
     let run = match parts
         .store
@@ -62,6 +62,9 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
         }
     };
     Point::AfterBegin.pass();
+    if let Some(fault) = fault {
+        return finish(shared, engine, lease, run, &items, Err(fault)).await;
+    }
     let scratch = match Scratch::make(&parts.scratch, run) {
         Ok(scratch) => scratch,
         Err(error) => {
@@ -84,6 +87,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     };
     Point::AfterEngine.pass();
     drop(scratch);
+    request::keep_prompt(shared, run, &request).await;
     if shared.cancel.is_cancelled() && outcome.is_err() {
         parts.store.give_back(case, token, Some(run), "the daemon was stopping").await?;
         return Ok(JobEnd::GivenBack);
@@ -107,24 +111,6 @@ async fn keep_lease(shared: &Shared, lease: &Lease, cancel: &CancellationToken) 
     }
 }
 
-async fn request(shared: &Shared, lease: &Lease, items: &[Item]) -> Result<EngineRequest, StoreError> {
-    let route = lease.case.route.as_deref().and_then(|name| shared.parts.orders.plan.routes.get(name));
-    let instruction = match route {
-        Some(Standing::Active(route)) => route.prompt.clone(),
-        _ => String::new(),
-    };
-    Ok(EngineRequest {
-        case: lease.case.id,
-        connector: lease.case.connector.clone(),
-        attempt: lease.case.attempts,
-        items_total: lease.case.items,
-        instruction,
-        items: items.to_vec(),
-        notes: shared.parts.store.rejection_notes(lease.case.id).await?,
-        session: None,
-    })
-}
-
 async fn finish(
     shared: &Shared,
     engine: &WorkerEngine,
@@ -136,11 +122,16 @@ async fn finish(
     let parts = &shared.parts;
     let spent_micro_usd = money::settle(&engine.unit, &mut outcome, parts.clock.now());
     let unit = format!("{}.engine", engine.unit.name);
+    let (mut facts, mut labels) = (RunFacts::default(), None);
     let (end, usage, job_end) = match outcome {
         Ok(outcome) => {
             shared.engines.succeeded(&engine.unit.name, parts.clock.now());
             verdict::works(shared, &engine.unit.name).await?;
             let (end, job_end) = outcome_end(shared, engine, lease, items, &outcome);
+            if !outcome.labels.is_empty() {
+                labels = Some(request::labels(shared, &lease.case, &outcome.labels));
+            }
+            facts = outcome.facts;
             (end, outcome.usage, job_end)
         }
         Err(error) => {
@@ -154,6 +145,8 @@ async fn finish(
         run,
         end,
         usage,
+        facts,
+        labels,
         spent_micro_usd,
         generation: parts.orders.generation,
     };

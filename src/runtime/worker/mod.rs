@@ -6,10 +6,12 @@ mod job;
 pub mod money;
 mod pass_on;
 mod places;
+mod request;
 mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
@@ -33,6 +35,9 @@ use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
 use crate::supervise::{Board, Cycle, Group, Next, Pass};
 use crate::unit::plan::{EngineUnit, Plan};
+
+/// Runs between two looks at how many prompts are kept.
+const PRUNE_RUNS: usize = 64;
 
 /// An engine with its unit.
 #[derive(Clone)]
@@ -111,6 +116,8 @@ pub struct WorkerRuntime {
     turn: Mutex<usize>,
     /// When runs began, for engines that may begin only so many.
     pace: Pace,
+    /// Runs that ended since old prompts were let go of.
+    unpruned: AtomicUsize,
 }
 
 /// What one job came to, for the summary.
@@ -138,6 +145,7 @@ impl WorkerRuntime {
             jobs: Jobs::new("worker"),
             turn: Mutex::new(0),
             pace: Pace::default(),
+            unpruned: AtomicUsize::new(PRUNE_RUNS),
         }
     }
 
@@ -171,6 +179,7 @@ impl WorkerRuntime {
         let mut errors = Vec::new();
         let started = self.start(&mut summary).await;
         self.collect(&mut summary, &mut errors);
+        self.prune().await;
         let fitted = if summary.failed > 0 { self.fit_queue().await } else { Ok(()) };
         let (fault, next) = match fitted.and(started) {
             Ok(next) => (None, next),
@@ -231,9 +240,21 @@ impl WorkerRuntime {
         shared.parts.store.reroute_queued(&engines).await.map(drop)
     }
 
+    /// Lets go of old prompts, now and then.
+    async fn prune(&self) {
+        if self.unpruned.load(Ordering::Relaxed) < PRUNE_RUNS {
+            return;
+        }
+        self.unpruned.store(0, Ordering::Relaxed);
+        if let Err(error) = self.shared.get().parts.store.prune_prompts().await {
+            tracing::debug!("letting go of old prompts: {}", chain(&error));
+        }
+    }
+
     fn collect(&self, summary: &mut WorkerSummary, errors: &mut Vec<CycleError>) {
         let shared = self.shared.get();
         for ended in self.jobs.take_results() {
+            self.unpruned.fetch_add(1, Ordering::Relaxed);
             match ended {
                 Ended::Well(JobEnd::Draft) => summary.drafts += 1,
                 Ended::Well(JobEnd::NothingToDo) => summary.nothing_to_do += 1,

@@ -46,7 +46,7 @@ CREATE TABLE run_prompts (
     prompt TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX run_prompts_bytes ON run_prompts (run_id, bytes);
+CREATE INDEX run_prompts_at ON run_prompts (at, run_id, bytes);
 
 CREATE TABLE replays (
     id INTEGER PRIMARY KEY,

@@ -3,7 +3,9 @@
 use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
-use super::super::{drafts, ingest, leases, money, outbox, pages, pending, people, recovery, rests, runs};
+use super::super::{
+    drafts, ingest, leases, money, outbox, pages, pending, people, records, recovery, rests, runs,
+};
 use super::*;
 
 fn database() -> Connection {
@@ -41,6 +43,7 @@ fn hot_statements_go_by_index() {
         ("updated", pages::write::UPDATED),
         ("new cases", ingest::NEW_CASES),
         ("newest", ingest::NEWEST),
+        ("answered", ingest::ANSWERED),
         ("admit", ingest::ADMIT),
         ("claim", leases::CLAIM),
         ("ready", leases::READY),
@@ -64,6 +67,10 @@ fn hot_statements_go_by_index() {
         ("supersede", runs::SUPERSEDE),
         ("add drafts", runs::ADD_DRAFTS),
         ("finish", runs::FINISH),
+        ("label", runs::LABEL),
+        ("last session", records::LAST_SESSION),
+        ("keep prompt", records::KEEP_PROMPT),
+        ("prompt of", records::PROMPT_OF),
         ("move", drafts::MOVE),
         ("draft", drafts::BY_ID),
         ("due", outbox::DUE),

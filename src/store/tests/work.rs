@@ -41,7 +41,7 @@ async fn a_case_is_admitted_once() {
     let bench = Bench::new().await;
     bench.read(vec![item("a")]).await;
     bench.route().await;
-    let park = Admission::Park { reason: "late".into() };
+    let park = Admission::Park { reason: "late".into(), until: None };
     bench.store.admit(vec![(CaseId(1), park)]).await.unwrap();
     assert_eq!(bench.case(CaseId(1)).await.state, CaseState::Queued);
     assert_eq!(bench.events(CaseId(1)).await, ["item", "routed"]);

@@ -132,6 +132,14 @@ pub struct RouteMatch {
     pub labels: Vec<String>,
     /// Author address globs, any of them.
     pub author: Vec<String>,
+    /// How well the author is known (`Trust::WORDS`), any of them.
+    pub trust: Vec<String>,
+    /// Languages of the text (`language::WORDS`), any of them.
+    pub language: Vec<String>,
+    /// Smallest text in bytes.
+    pub size_min: Option<u64>,
     /// Largest text in bytes.
     pub size_max: Option<u64>,
+    /// Windows of the week in which it takes cases, any of them; in normal form.
+    pub hours: Vec<String>,
 }

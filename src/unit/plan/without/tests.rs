@@ -26,6 +26,8 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             store_path: None,
             store_normal: false,
             log_level: String::new(),
+            own: Vec::new(),
+            known: Vec::new(),
         }),
         connectors: BTreeMap::new(),
         engines: BTreeMap::new(),

@@ -19,7 +19,6 @@ use tokio_util::sync::CancellationToken;
 
 use self::engine_state::EngineStates;
 use self::places::{Pace, Places};
-use super::desk_rule::DeskRules;
 use super::jobs::{Ended, Jobs};
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
@@ -92,8 +91,6 @@ pub struct WorkerOrders {
     pub plan: Arc<Plan>,
     /// Active engines by unit name.
     pub engines: BTreeMap<String, WorkerEngine>,
-    /// Where drafts would go.
-    pub desk: DeskRules,
     /// Cases at once, over all engines.
     pub slots: usize,
     /// The plan generation.

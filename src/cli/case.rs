@@ -8,6 +8,7 @@ use super::backend::Backend;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, ago, block, harmless, line, table};
+use super::replay::ReplayArgs;
 use crate::control::wire::{ListQuery, Reason};
 use crate::daemon::exit;
 use crate::model::case::Case;
@@ -55,6 +56,8 @@ enum CaseCommand {
         /// The case
         case: CaseId,
     },
+    /// Run a case once more by an engine, and show what it says beside the draft; nothing is sent
+    Replay(ReplayArgs),
     /// Say that there is nothing to do here
     Dismiss {
         /// The case
@@ -67,6 +70,9 @@ enum CaseCommand {
 
 /// Runs the command.
 pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    if let Some(CaseCommand::Replay(replay)) = args.command {
+        return super::replay::command(replay, context).await;
+    }
     let backend = Backend::connect(context).await?;
     let command = args.command.unwrap_or(CaseCommand::List { state: None, limit: 50, json: false });
     let (now, width) = (context.clock.now(), context.width());
@@ -101,6 +107,8 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
             backend.post::<(), ()>(&format!("/v1/cases/{case}/retry"), &()).await?;
             format!("{case} gets one more try\n")
         }
+        // Taken out above.
+        CaseCommand::Replay(_) => String::new(),
         CaseCommand::Dismiss { case, reason } => {
             backend.post::<_, ()>(&format!("/v1/cases/{case}/dismiss"), &Reason { reason }).await?;
             format!("{case} is dismissed\n")

@@ -26,6 +26,7 @@ pub mod pager;
 pub mod pause;
 pub mod plan;
 pub mod reload;
+pub mod replay;
 pub mod revert;
 pub mod review;
 pub mod route;

@@ -105,6 +105,8 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/cases/{id}", get(cases::show))
         .route("/v1/cases/{id}/prompt", get(cases::prompt))
         .route("/v1/cases/{id}/route", get(cases::route))
+        .route("/v1/cases/{id}/replay", post(cases::replay))
+        .route("/v1/replays/{id}", get(cases::replayed))
         .route("/v1/cases/{id}/retry", post(cases::retry))
         .route("/v1/cases/{id}/dismiss", post(cases::dismiss))
         .route("/v1/reviews", get(review::list))

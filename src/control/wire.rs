@@ -365,6 +365,15 @@ pub struct PromptQuery {
     pub run: Option<String>,
 }
 
+/// What a replay is to be run with.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ReplayBody {
+    /// The engine unit; else the case's own.
+    pub engine: Option<String>,
+    /// In place of the route's prompt.
+    pub prompt: Option<String>,
+}
+
 /// `route explain --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteView {

@@ -38,6 +38,9 @@ pub const PROMPTS_AGE_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 /// All kept prompts together: a few hundred of the longest, tens of thousands of usual ones.
 pub const PROMPTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// Replays looked at in one pass of the worker.
+pub const REPLAYS_LOOKED_AT_MAX: usize = 20;
+
 /// A label that an engine proposes: a word or two.
 pub const LABEL_BYTES_MAX: usize = 64;
 

@@ -20,6 +20,7 @@ mod pending;
 mod people;
 mod records;
 mod recovery;
+mod replays;
 mod rests;
 mod rows;
 mod runs;
@@ -42,6 +43,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use error::StoreError;
 pub use records::KeptPrompt;
+pub use replays::{Replay, ReplayEnd, WaitingReplay};
 pub use rests::{Rest, Rests};
 pub use sync::TIMER_IDENTITY;
 pub use tune::tune_allocator;

@@ -191,7 +191,7 @@ async fn begin(tx: &mut Tx, inputs: &[&Begin]) -> Result<Vec<Result<BeginRun>>> 
     Ok(answers)
 }
 
-async fn runs_since(tx: &mut Tx, engine: &str, since: Timestamp, enough: u32) -> Result<u32> {
+pub(super) async fn runs_since(tx: &mut Tx, engine: &str, since: Timestamp, enough: u32) -> Result<u32> {
     let query = sqlx::query(RUNS_SINCE).bind(engine.to_owned()).bind(since.0).bind(i64::from(enough));
     match tx.first(BEGINNING, query).await? {
         Some(row) => Ok(u32::try_from(Columns::of(&row).count()?).unwrap_or(u32::MAX)),

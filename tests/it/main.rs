@@ -38,6 +38,8 @@ mod redaction;
 mod reload;
 mod reload_live;
 mod reload_storm;
+mod replay;
+mod routing;
 mod status_truth;
 mod stop;
 mod submission;

@@ -1,15 +1,18 @@
 //! Cases: list, the whole record of one, another try, dismissal.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Path, Query, State};
 
 use super::{Fault, Reply, Shared, id, state_word};
-use crate::control::wire::{ListQuery, PromptQuery, Reason, RestView, RouteView};
+use crate::control::wire::{ListQuery, PromptQuery, Reason, ReplayBody, RestView, RouteView};
 use crate::engine::router::Routing;
 use crate::model::case::Case;
 use crate::model::ids::{CaseId, RunId};
 use crate::runtime::routing;
-use crate::store::{CaseRecord, KeptPrompt};
+use crate::store::{CaseRecord, KeptPrompt, Replay};
+use crate::unit::instruction;
 use crate::unit::plan::Standing;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ListQuery>) -> Reply<Vec<Case>> {
@@ -68,6 +71,42 @@ pub(super) async fn route(State(state): Shared, Path(case): Path<String>) -> Rep
         now,
         rest,
     }))
+}
+
+pub(super) async fn replay(
+    State(state): Shared,
+    Path(case): Path<String>,
+    Json(body): Json<ReplayBody>,
+) -> Reply<Replay> {
+    let case = id::<CaseId>(&case)?;
+    let known = state.store.case_record(case).await?.case;
+    let Some(engine) = body.engine.or(known.engine) else {
+        return Err(Fault::usage(format!("case {case} has no engine yet")).hint("name one with --engine"));
+    };
+    let engine = engine.strip_suffix(".engine").unwrap_or(&engine);
+    let plan = Arc::clone(&state.present.get().plan);
+    let Some(Standing::Active(unit)) = plan.engines.get(engine) else {
+        return Err(Fault::not_found(format!("there is no engine {engine} that is on"))
+            .hint("workagent list-units lists them"));
+    };
+    // What is not to leave this machine does not leave it for a comparison either.
+    let route = known.route.as_deref().and_then(|name| plan.routes.get(name));
+    if let Some(Standing::Active(route)) = route
+        && route.private
+        && !unit.local
+    {
+        let why = format!("the route {} is private, and {engine} is not on this machine", route.name);
+        return Err(Fault::refused(why));
+    }
+    if let Some(problem) = body.prompt.as_deref().and_then(instruction::problem) {
+        return Err(Fault::usage(format!("the prompt {problem}")));
+    }
+    let replay = state.store.ask_replay(case, engine, body.prompt).await?;
+    Ok(Json(state.store.replay(replay).await?))
+}
+
+pub(super) async fn replayed(State(state): Shared, Path(replay): Path<i64>) -> Reply<Replay> {
+    Ok(Json(state.store.replay(replay).await?))
 }
 
 pub(super) async fn retry(State(state): Shared, Path(case): Path<String>) -> Reply<()> {

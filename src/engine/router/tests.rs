@@ -220,3 +220,67 @@ fn a_private_route_stays_on_this_machine() {
     assert_eq!(next(private(&["local", "cloud"]), "local", &RunFailure::Network), None);
     insta::assert_snapshot!(routed(vec![private(&["cloud"])]), @"nowhere: route a takes it, but cloud: the route is private and the engine is not on this machine");
 }
+
+/// Whether a route with these conditions takes a case.
+fn takes(matches: RouteMatch, facts: &RouteFacts<'_>) -> bool {
+    matches!(router(vec![RouteUnit { matches, ..route("a", &["local"]) }]).route(facts), Routing::To { .. })
+}
+
+fn facts(author: &str) -> RouteFacts<'_> {
+    RouteFacts {
+        connector: "inbox",
+        kind: "mail",
+        labels: &[],
+        author,
+        answered: false,
+        by_timer: false,
+        size_bytes: 10,
+        text: "Can you tell me what the plan for Friday is? We have to know.",
+        now: NOW,
+    }
+}
+
+#[test]
+fn how_well_a_writer_is_known() {
+    let with = |word: &str| RouteMatch { trust: list(&[word]), ..RouteMatch::default() };
+    let known = RouteFacts { answered: true, ..facts("pat@example.org") };
+    let timer = RouteFacts { by_timer: true, ..facts("") };
+    let nobody = RouteFacts { answered: true, ..facts("") };
+    for (facts, expected) in
+        [(facts("pat@example.org"), "stranger"), (known, "known"), (timer, "own"), (nobody, "stranger")]
+    {
+        for word in Trust::WORDS {
+            assert_eq!(takes(with(word), &facts), word == expected, "{facts:?} {word}");
+        }
+    }
+}
+
+#[test]
+fn language_size_and_hours() {
+    let english = |word: &str| RouteMatch { language: list(&[word]), ..RouteMatch::default() };
+    assert!(takes(english("en"), &facts("")) && !takes(english("de"), &facts("")));
+    let unsure = RouteFacts { text: "ok", ..facts("") };
+    assert!(!takes(english("en"), &unsure));
+    let least = |bytes| RouteMatch { size_min: Some(bytes), ..RouteMatch::default() };
+    assert!(takes(least(10), &facts("")) && !takes(least(11), &facts("")));
+    let hours = |text: &str| RouteMatch { hours: list(&[text]), ..RouteMatch::default() };
+    assert!(takes(hours("Mon 09:00-11:00 UTC"), &facts("")));
+    let closed = router(vec![RouteUnit { matches: hours("Mon 11:00-12:00 UTC"), ..route("a", &["local"]) }]);
+    let Routing::Nowhere { until, .. } = closed.route(&facts("")) else { panic!("taken") };
+    assert_eq!(until, Some(NOW.plus(Duration::from_secs(3600))));
+}
+
+#[test]
+fn an_explanation_agrees_with_the_route_taken() {
+    let vip =
+        RouteMatch { author: list(&["*@vip.example"]), trust: list(&["known"]), ..RouteMatch::default() };
+    let routes = || {
+        vec![RouteUnit { matches: vip.clone(), ..route("a", &["cloud"]) }, route("b", &["local", "cloud"])]
+    };
+    let facts = facts("x@vip.example");
+    let explained = router(routes()).explain(&facts);
+    assert_eq!(explained.routing, router(routes()).route(&facts));
+    let met: Vec<bool> = explained.routes[0].clauses.iter().map(|clause| clause.met).collect();
+    assert_eq!((met.as_slice(), explained.routes[0].takes()), (&[true, false][..], false));
+    assert_eq!((explained.routes[1].takes(), explained.routes[2].off.is_some()), (true, true));
+}

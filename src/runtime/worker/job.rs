@@ -46,7 +46,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     let parts = &shared.parts;
     let (case, token) = (lease.case.id, lease.token);
     let items = parts.store.case_items(case, limits::CASE_ITEMS_PROMPT_MAX).await?;
-    let (request, fault) = request::request(shared, engine, lease, &items).await?;
+    let (request, fault) = request::request(shared, engine, &lease.case, &items, None).await?;
     let allowance = money::allowance(&engine.unit, &parts.orders.plan.daemon, &request, parts.clock.now());
     let run = match parts
         .store
@@ -284,10 +284,10 @@ async fn failure_end(
 }
 
 /// An empty directory of mode 0700 for one attempt, gone when dropped.
-struct Scratch(PathBuf);
+pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn make(root: &Path, run: RunId) -> std::io::Result<Self> {
+    pub(super) fn make(root: &Path, run: RunId) -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
         let path = root.join(run.to_string());
         // Left by a killed daemon under the same number: never handed to another run.
@@ -299,7 +299,7 @@ impl Scratch {
         Ok(Self(path))
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }

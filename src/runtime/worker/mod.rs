@@ -6,6 +6,7 @@ mod job;
 pub mod money;
 mod pass_on;
 mod places;
+mod replay;
 mod request;
 mod verdict;
 
@@ -125,6 +126,7 @@ enum JobEnd {
     Failed(CycleError),
     Parked(Option<CycleError>),
     GivenBack,
+    Replayed,
 }
 
 impl WorkerRuntime {
@@ -224,6 +226,7 @@ impl WorkerRuntime {
                 self.jobs.start(places::lanes(&engine.unit), task, job);
             }
         }
+        self.start_replays(&shared, &places).await?;
         // Jobs wake the next pass by their end; time alone matters for rests, for the pace of engines, and for leases that
         // no job of ours holds.
         let leases = if self.jobs.running() == 0 { parts.store.next_due(Due::Leases).await? } else { None };
@@ -243,8 +246,11 @@ impl WorkerRuntime {
             return;
         }
         self.unpruned.store(0, Ordering::Relaxed);
-        if let Err(error) = self.shared.get().parts.store.prune_prompts().await {
-            tracing::debug!("letting go of old prompts: {}", chain(&error));
+        let store = &self.shared.get().parts.store;
+        for done in [store.prune_prompts().await, store.forget_replays().await] {
+            if let Err(error) = done {
+                tracing::debug!("{}", chain(&error));
+            }
         }
     }
 
@@ -255,7 +261,7 @@ impl WorkerRuntime {
             match ended {
                 Ended::Well(JobEnd::Draft) => summary.drafts += 1,
                 Ended::Well(JobEnd::NothingToDo) => summary.nothing_to_do += 1,
-                Ended::Well(JobEnd::GivenBack) => {}
+                Ended::Well(JobEnd::GivenBack | JobEnd::Replayed) => {}
                 Ended::Well(JobEnd::Failed(error)) => {
                     summary.failed += 1;
                     errors.push(error);

@@ -1,7 +1,7 @@
 //! What an engine is given for a case, and what stays of it in the record.
 
 use super::{Shared, WorkerEngine};
-use crate::model::case::{Case, Lease};
+use crate::model::case::Case;
 use crate::model::class::chain;
 use crate::model::ids::RunId;
 use crate::model::item::Item;
@@ -11,24 +11,26 @@ use crate::model::text::{clean, cut, one_line};
 use crate::runtime::routing;
 use crate::store::StoreError;
 use crate::unit::instruction::{self, Values};
-use crate::unit::plan::{RouteUnit, Standing};
+use crate::unit::plan::Standing;
 
-/// The request, and why it cannot be run if it cannot.
+/// The request, and why it cannot be run if it cannot. `prompt`: in place of the route's.
 pub(super) async fn request(
     shared: &Shared,
     engine: &WorkerEngine,
-    lease: &Lease,
+    case: &Case,
     items: &[Item],
+    prompt: Option<&str>,
 ) -> Result<(EngineRequest, Option<EngineError>), StoreError> {
     let store = &shared.parts.store;
-    let case = &lease.case;
     let route = case.route.as_deref().and_then(|name| shared.parts.orders.plan.routes.get(name));
-    let (instruction, fault) = match route {
-        Some(Standing::Active(route)) => match instruct(shared, engine, case, route, items).await? {
-            Ok(text) => (text, None),
-            Err(fault) => (String::new(), Some(fault)),
-        },
-        _ => (String::new(), None),
+    let declared = match route {
+        Some(Standing::Active(route)) => route.prompt.as_str(),
+        _ => "",
+    };
+    let (instruction, fault) = match instruct(shared, engine, case, prompt.unwrap_or(declared), items).await?
+    {
+        Ok(text) => (text, None),
+        Err(fault) => (String::new(), Some(fault)),
     };
     let request = EngineRequest {
         case: case.id,
@@ -44,16 +46,16 @@ pub(super) async fn request(
     Ok((request, fault))
 }
 
-/// The route's prompt with its values.
+/// The prompt with its values.
 async fn instruct(
     shared: &Shared,
     engine: &WorkerEngine,
     case: &Case,
-    route: &RouteUnit,
+    prompt: &str,
     items: &[Item],
 ) -> Result<Result<String, EngineError>, StoreError> {
-    if !instruction::is_template(&route.prompt) {
-        return Ok(Ok(route.prompt.clone()));
+    if !instruction::is_template(prompt) {
+        return Ok(Ok(prompt.to_owned()));
     }
     let parts = &shared.parts;
     let now = parts.clock.now();
@@ -67,7 +69,7 @@ async fn instruct(
         case: case.id.to_string(),
         connector: case.connector.clone(),
         kind: newest.map(|item| item.kind.clone()).unwrap_or_default(),
-        route: route.name.clone(),
+        route: case.route.clone().unwrap_or_default(),
         engine: engine.unit.name.clone(),
         attempt: case.attempts,
         messages: case.items,
@@ -77,10 +79,10 @@ async fn instruct(
         date,
         weekday,
     };
-    Ok(instruction::render(&route.prompt, &values).map_err(|why| EngineError {
+    Ok(instruction::render(prompt, &values).map_err(|why| EngineError {
         // No other case of the engine has this fault.
         failure: RunFailure::BadRequest,
-        detail: format!("fill in the prompt of {}.route: {why}", route.name),
+        detail: format!("fill in the prompt: {why}"),
         usage: Usage::default(),
     }))
 }

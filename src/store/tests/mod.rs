@@ -7,6 +7,7 @@ mod locked;
 mod money;
 mod outbound;
 mod plans;
+mod records;
 mod rests;
 mod review;
 mod sync;

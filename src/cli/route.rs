@@ -1,14 +1,11 @@
 //! `workagent route`: why a case goes to its engine, and where something would go, without a daemon.
 
-mod sample;
-
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use self::sample::Sample;
 use super::backend::Backend;
 use super::case::pretty;
 use super::context::Context;
@@ -17,10 +14,13 @@ use super::look::{Paint, line, table};
 use crate::control::wire::RouteView;
 use crate::daemon::assembly::compile_units;
 use crate::daemon::exit;
-use crate::engine::router::{Explanation, RouteLook, Router, Routing};
 use crate::model::ids::CaseId;
+use crate::model::limits;
+use crate::model::routing::{Explanation, RouteLook, Routing};
 use crate::model::time::Timestamp;
 use crate::model::trust::Trust;
+use crate::runtime::routing::judge;
+use crate::runtime::routing::sample::Sample;
 
 /// `workagent route …`
 #[derive(Debug, Args)]
@@ -86,7 +86,7 @@ pub async fn command(args: RouteArgs, context: &mut Context<'_>) -> Result<u8, C
         RouteCommand::Test { file, connector, answered, at, json } => {
             let state = context.paths()?.state;
             let compiled = compile_units(&context.search(), &context.environment, state);
-            let mut sample = Sample::read(&file)?;
+            let mut sample = read(&file)?;
             let mut connectors =
                 compiled.plan.connectors.iter().filter(|(_, standing)| standing.off().is_none());
             let only = match (connectors.next(), connectors.next()) {
@@ -96,7 +96,7 @@ pub async fn command(args: RouteArgs, context: &mut Context<'_>) -> Result<u8, C
             let given = connector.or_else(|| Some(sample.connector.clone()).filter(|name| !name.is_empty()));
             sample.connector = given.or(only).unwrap_or_default();
             let facts = sample.facts(answered, at.unwrap_or_else(|| context.clock.now()));
-            let now = Router::new(&compiled.plan).explain(&facts);
+            let now = judge(&compiled.plan, &facts);
             if json {
                 pretty(&TestView { sample, now })
             } else {
@@ -108,6 +108,21 @@ pub async fn command(args: RouteArgs, context: &mut Context<'_>) -> Result<u8, C
     };
     context.out.write_all(text.as_bytes())?;
     Ok(exit::OK)
+}
+
+fn read(file: &Path) -> Result<Sample, CliError> {
+    let shown = file.display();
+    let doing = |error: std::io::Error| CliError::doing(&format!("read {shown}"), &error);
+    let size = std::fs::metadata(file).map_err(doing)?.len();
+    if size > limits::MAIL_BYTES_MAX as u64 {
+        return Err(CliError::usage(format!(
+            "{shown} has {size} bytes, the most is {}",
+            limits::MAIL_BYTES_MAX
+        )));
+    }
+    let bytes = std::fs::read(file).map_err(doing)?;
+    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    Sample::read(&bytes, ending).map_err(|why| CliError::usage(format!("{shown} {why}")))
 }
 
 fn explained(view: &RouteView, width: usize, paint: Paint) -> String {

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub mod units;
 
 use super::health::Health;
-use crate::engine::router::Explanation;
 use crate::model::case::Case;
 use crate::model::draft::Draft;
 use crate::model::ids::ActionId;
 use crate::model::item::Item;
+use crate::model::routing::Explanation;
 use crate::model::time::Timestamp;
 use crate::store::{Counts, JournalRow};
 

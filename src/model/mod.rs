@@ -21,6 +21,7 @@ pub mod outbound;
 pub mod price;
 pub mod repeat;
 pub mod retry;
+pub mod routing;
 pub mod run;
 pub mod schedule;
 pub mod secret_ref;

@@ -1,9 +1,12 @@
-//! What routes look at, out of the record.
+//! What routes look at, out of the record or out of a sample.
+
+pub mod sample;
 
 use std::collections::BTreeSet;
 
 use super::scheduler::ITEM_KIND as TIMER_KIND;
-use crate::engine::router::{Explanation, RouteFacts, Router};
+use crate::engine::router::Router;
+use crate::model::routing::{Explanation, RouteFacts};
 use crate::model::time::Timestamp;
 use crate::store::CaseFacts;
 use crate::unit::plan::Plan;
@@ -35,5 +38,11 @@ pub fn route_facts(facts: &CaseFacts, by_timer: bool, now: Timestamp) -> RouteFa
 #[must_use]
 pub fn explain(plan: &Plan, facts: &CaseFacts, now: Timestamp) -> Explanation {
     let by_timer = is_timers(facts, &plan.timers.keys().cloned().collect());
-    Router::new(plan).explain(&route_facts(facts, by_timer, now))
+    judge(plan, &route_facts(facts, by_timer, now))
+}
+
+/// Where something with these facts would go under this plan, and why.
+#[must_use]
+pub fn judge(plan: &Plan, facts: &RouteFacts<'_>) -> Explanation {
+    Router::new(plan).explain(facts)
 }

@@ -35,7 +35,12 @@ fn both_texts_side_by_side_and_nothing_moves() {
     let prompt = scene.write("prompt.txt", "Try {{ attempt }} by {{ engine }}.");
 
     let ran = scene.run(&["case", "replay", "c1", "--engine", "frank", "--prompt", prompt.to_str().unwrap()]);
-    insta::assert_snapshot!(ran.out, @"");
+    insta::assert_snapshot!(ran.out, @r#"
+    --- polite
+    +++ frank · r2
+     Thank you for n1.md.
+    +No. Try 1 by frank.
+    "#);
     // The engine that the case has, with the same text as before.
     assert!(scene.ok(&["case", "replay", "c1"]).contains("the same text"));
 

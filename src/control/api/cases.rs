@@ -7,9 +7,9 @@ use axum::extract::{Path, Query, State};
 
 use super::{Fault, Reply, Shared, id, state_word};
 use crate::control::wire::{ListQuery, PromptQuery, Reason, ReplayBody, RestView, RouteView};
-use crate::engine::router::Routing;
 use crate::model::case::Case;
 use crate::model::ids::{CaseId, RunId};
+use crate::model::routing::Routing;
 use crate::runtime::routing;
 use crate::store::{CaseRecord, KeptPrompt, Replay};
 use crate::unit::instruction;

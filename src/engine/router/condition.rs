@@ -2,7 +2,8 @@
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
-use super::{Clause, Seen};
+use super::Seen;
+use crate::model::routing::Clause;
 use crate::model::schedule::{Schedule, Window};
 use crate::model::text::one_line;
 use crate::model::time::Timestamp;

@@ -5,7 +5,13 @@ use crate::model::run::RunFacts;
 use crate::store::ReplayEnd;
 
 /// A run of engine `e` on the case of `a` that ends so; the case is ready for the next one.
-async fn ended(bench: &Bench, lease: &Lease, run: RunId, end: RunEnd, session: Option<&str>) -> (Lease, RunId) {
+async fn ended(
+    bench: &Bench,
+    lease: &Lease,
+    run: RunId,
+    end: RunEnd,
+    session: Option<&str>,
+) -> (Lease, RunId) {
     let facts = RunFacts {
         session: session.map(str::to_owned),
         model: session.map(|_| "large".to_owned()),
@@ -64,7 +70,8 @@ async fn a_replay_leaves_its_case_alone_and_counts_as_a_run() {
     let before = bench.case(draft.case).await;
     let id = bench.store.ask_replay(draft.case, "e", None).await.unwrap();
     assert_eq!(bench.store.replays_waiting().await.unwrap().len(), 1);
-    let allowance = || Allowance { runs: Some((2, START, START.plus(HOLD))), reserve: Ok(0), caps: Vec::new() };
+    let allowance =
+        || Allowance { runs: Some((2, START, START.plus(HOLD))), reserve: Ok(0), caps: Vec::new() };
     let run = bench.store.begin_replay(id, "e", 1, allowance()).await.unwrap().unwrap();
     assert_eq!(bench.store.begin_replay(id, "e", 1, allowance()).await.unwrap(), None, "only once");
     let end = ReplayEnd { outcome: "reply".into(), body: "No.".into(), ..ReplayEnd::default() };

@@ -1,14 +1,11 @@
 //! What `route test` reads: a mail, a JSON object, a text with a few lines about it.
 
-use std::path::Path;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::error::CliError;
-use crate::engine::router::RouteFacts;
 use crate::model::item::{Item, Party};
 use crate::model::limits;
+use crate::model::routing::RouteFacts;
 use crate::model::text::{clean, cut};
 use crate::model::time::Timestamp;
 use crate::platform::mail::address::OwnAddresses;
@@ -16,42 +13,41 @@ use crate::platform::mail::map::{MailContext, to_item};
 
 /// What routes look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Sample {
+pub struct Sample {
+    /// The connector it would come from; may be empty.
     pub connector: String,
+    /// The item's kind.
     pub kind: String,
+    /// The author's address, may be empty.
     pub author: String,
+    /// Labels.
     pub labels: Vec<String>,
+    /// One line.
     pub title: String,
+    /// The text.
     #[serde(skip)]
     pub body: String,
 }
 
 impl Sample {
-    /// Reads a file, by its name and what it begins with.
-    pub fn read(file: &Path) -> Result<Self, CliError> {
-        let shown = file.display();
-        let size = std::fs::metadata(file).map(|meta| meta.len()).unwrap_or_default();
-        if size > limits::MAIL_BYTES_MAX as u64 {
-            return Err(CliError::usage(format!(
-                "{shown} has {size} bytes, the most is {}",
-                limits::MAIL_BYTES_MAX
-            )));
-        }
-        let bytes = std::fs::read(file).map_err(|error| CliError::doing(&format!("read {shown}"), &error))?;
-        let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    /// Reads the text of a file with this ending (`eml`, `json`, anything else), as far as that says what it is.
+    ///
+    /// # Errors
+    /// It should be JSON and is not; a sentence without its text.
+    pub fn read(bytes: &[u8], ending: &str) -> Result<Self, String> {
         if ending.eq_ignore_ascii_case("eml") {
-            return Ok(Self::of_mail(&bytes));
+            return Ok(Self::of_mail(bytes));
         }
-        let text = clean(&String::from_utf8_lossy(&bytes));
+        let text = clean(&String::from_utf8_lossy(bytes));
         if ending.eq_ignore_ascii_case("json") || text.trim_start().starts_with('{') {
-            let value: Value = serde_json::from_str(&text)
-                .map_err(|error| CliError::usage(format!("{shown} is no JSON: {error}")))?;
+            let value: Value = serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}"))?;
             return Ok(Self::of_json(&value));
         }
         Ok(Self::of_text(&text))
     }
 
     /// The facts of an item that came now.
+    #[must_use]
     pub fn facts(&self, answered: bool, now: Timestamp) -> RouteFacts<'_> {
         RouteFacts {
             connector: &self.connector,

@@ -40,6 +40,7 @@ mod reload_live;
 mod reload_storm;
 mod replay;
 mod routing;
+mod sandbox;
 mod status_truth;
 mod stop;
 mod submission;

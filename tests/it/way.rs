@@ -1,6 +1,7 @@
 //! The whole way in one process: real units, real record, real connectors on files.
 
 mod destinations;
+mod engines;
 
 use std::time::Duration;
 

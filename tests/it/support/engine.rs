@@ -17,7 +17,7 @@ use workagent::model::secret_ref::SecretRef;
 use workagent::model::time::Clock;
 use workagent::process::ProcessRoom;
 use workagent::secret::{SecretError, SecretStore, SecretValue};
-use workagent::unit::plan::{EngineUnit, EnvUnit};
+use workagent::unit::plan::{EngineUnit, EnvUnit, SandboxRule};
 use workagent::unit::value::{Settings, Value};
 
 use super::connector::NOW;
@@ -67,6 +67,7 @@ impl EngineBench {
             daily_runs: None,
             money: workagent::model::budget::EngineMoney::default(),
             exit_attempts: 2,
+            sandbox: SandboxRule { network: true, ..SandboxRule::default() },
             settings: Settings(settings),
         };
         assert_eq!((spec.check)(&unit.settings), []);

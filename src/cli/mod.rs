@@ -27,8 +27,10 @@ pub mod pager;
 pub mod pause;
 pub mod plan;
 pub mod reload;
+pub mod replay;
 pub mod revert;
 pub mod review;
+pub mod route;
 pub mod run;
 pub mod schema;
 pub mod secret;
@@ -85,6 +87,8 @@ enum Command {
     Review(review::ReviewArgs),
     /// Look at cases and their whole record
     Case(case::CaseArgs),
+    /// Show why cases go where they go
+    Route(route::RouteArgs),
     /// Look at what is being sent
     Outbox(outbox::OutboxArgs),
     /// Stop claiming and sending, until resumed
@@ -216,6 +220,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Status(args) => threads(1)?.block_on(status::command(args, context)),
         Command::Review(args) => threads(1)?.block_on(review::command(args, context)),
         Command::Case(args) => threads(1)?.block_on(case::command(args, context)),
+        Command::Route(args) => threads(1)?.block_on(route::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
         Command::Pause => threads(1)?.block_on(pause::pause(context)),
         Command::Resume => threads(1)?.block_on(pause::resume(context)),

@@ -103,10 +103,12 @@ pub fn build(request: &EngineRequest) -> Prompt {
     build_for(request, AnswerForm::Marks)
 }
 
-/// A prompt with fresh marks.
+/// A prompt with fresh marks, left for the record. An engine that tells more than this leaves the whole itself.
 #[must_use]
 pub fn build_for(request: &EngineRequest, form: AnswerForm) -> Prompt {
-    build_with(request, form, &random_hex(8), &random_hex(8))
+    let prompt = build_with(request, form, &random_hex(8), &random_hex(8));
+    request.prompt.leave(prompt.text());
+    prompt
 }
 
 /// Pure: the digits are given.

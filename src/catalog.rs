@@ -56,6 +56,7 @@ catalog! {
     engines: {
         template = "template",
         command = "command",
+        acp = "acp",
         openai_chat = "openai-chat",
     }
     runtimes: {

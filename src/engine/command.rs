@@ -179,7 +179,7 @@ fn ended_well(report: &ChildReport, run_limits: RunLimits, collector: &Collector
 }
 
 /// With the last lines of stderr, which is where programs say what they miss.
-fn with_hint(what: &str, report: &ChildReport) -> String {
+pub(super) fn with_hint(what: &str, report: &ChildReport) -> String {
     let tail = report.stderr_tail.trim();
     let start = tail.ceil_char_boundary(tail.len().saturating_sub(HINT_BYTES_MAX));
     match cut(tail.get(start..).unwrap_or_default(), HINT_BYTES_MAX).trim() {

@@ -1,9 +1,12 @@
 //! Engines: the closed set of executors, one file each, the prompt, the router.
 
+pub mod acp;
 pub mod after;
 pub mod command;
 #[cfg(test)]
 mod fixtures;
+pub mod handover;
+pub mod mcp_supply;
 pub mod openai_chat;
 pub mod prompt;
 pub mod router;
@@ -39,6 +42,8 @@ pub enum ExecutionEngine {
     Template(template::TemplateEngine),
     /// Runs a program.
     Command(command::CommandEngine),
+    /// Talks with an agent over the Agent Client Protocol.
+    Acp(acp::AcpEngine),
     /// Asks a server that speaks Chat Completions.
     OpenAiChat(openai_chat::OpenAiChatEngine),
 }
@@ -91,6 +96,7 @@ impl ExecutionEngine {
         match self {
             Self::Template(engine) => engine.probe().await,
             Self::Command(engine) => engine.probe().await,
+            Self::Acp(engine) => engine.probe().await,
             Self::OpenAiChat(engine) => engine.probe().await,
         }
     }
@@ -110,6 +116,7 @@ impl ExecutionEngine {
         let outcome = match self {
             Self::Template(engine) => engine.run(request).await,
             Self::Command(engine) => engine.run(request, limits, run_dir, cancel).await,
+            Self::Acp(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::OpenAiChat(engine) => engine.run(request, limits, cancel).await,
         };
         outcome.and_then(checked)

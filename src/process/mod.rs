@@ -34,6 +34,7 @@ pub use dialogue::{Dialogue, Heard};
 #[derive(Clone, Debug)]
 pub struct ProcessRoom {
     notes_dir: PathBuf,
+    own_program: PathBuf,
 }
 
 /// A child to be run to its end.
@@ -121,7 +122,19 @@ impl ProcessRoom {
     /// `notes_dir` is made at the first spawn.
     #[must_use]
     pub fn new(notes_dir: PathBuf) -> Self {
-        Self { notes_dir }
+        Self { notes_dir, own_program: std::env::current_exe().unwrap_or_else(|_| "workagent".into()) }
+    }
+
+    /// The same, with another file as this program: tests run in one of their own.
+    #[must_use]
+    pub fn with_own_program(self, own_program: PathBuf) -> Self {
+        Self { own_program, ..self }
+    }
+
+    /// This program's file, as it was at the start: for children that start it again.
+    #[must_use]
+    pub fn own_program(&self) -> &std::path::Path {
+        &self.own_program
     }
 
     /// Runs a child to its end; `on_line` gets each line of stdout (without its newline, split on the byte `\n`;

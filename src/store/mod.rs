@@ -17,6 +17,7 @@ mod outbox;
 mod pages;
 mod pending;
 mod people;
+mod propose;
 mod recovery;
 mod rows;
 mod runs;

@@ -4,6 +4,8 @@
 mod engine_state;
 mod job;
 
+pub use job::envelope;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -15,11 +15,12 @@ use crate::model::time::Clock;
 use crate::platform::{Connector, ConnectorContext};
 use crate::runtime::RuntimeRecord;
 use crate::runtime::app_runtime::{AppRuntime, Slot};
+use crate::runtime::desk_rule::{DeskRule, DeskRules};
 use crate::runtime::disabled::DisabledRuntime;
 use crate::runtime::ingest::IngestRuntime;
 use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
-use crate::runtime::review::{DeskRule, ReviewDesk, ReviewRuntime};
+use crate::runtime::review::{ReviewDesk, ReviewRuntime};
 use crate::runtime::scheduler::{SchedulerParts, SchedulerRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
@@ -76,7 +77,7 @@ struct Orders {
     generation: i64,
     plan: Arc<Plan>,
     worker: WorkerOrders,
-    desk: BTreeMap<String, DeskRule>,
+    desk: DeskRules,
     outbound: OutboundOrders,
 }
 
@@ -327,12 +328,15 @@ fn orders(
     connectors: &BTreeMap<String, ConnectorPart>,
     engines: &BTreeMap<String, WorkerEngine>,
 ) -> Orders {
-    let desk = connectors
-        .iter()
-        .map(|(name, part)| (name.clone(), DeskRule { outbound: part.unit.outbound, hold: part.unit.hold }));
+    let rule = |part: &ConnectorPart| DeskRule {
+        outbound: part.unit.outbound,
+        hold: part.unit.hold,
+        destination: part.connector.destination().into(),
+    };
+    let desk: DeskRules =
+        Arc::new(connectors.iter().map(|(name, part)| (name.clone(), rule(part))).collect());
     let destinations = connectors.iter().map(|(name, part)| {
-        let connector = Arc::clone(&part.connector);
-        (name.clone(), Destination { connector, rule: part.unit.outbound })
+        (name.clone(), Destination { connector: Arc::clone(&part.connector), rule: rule(part) })
     });
     Orders {
         generation,
@@ -340,10 +344,11 @@ fn orders(
         worker: WorkerOrders {
             plan: Arc::clone(plan),
             engines: engines.clone(),
+            desk: Arc::clone(&desk),
             slots: plan.daemon.workers,
             generation,
         },
-        desk: desk.collect(),
+        desk,
         outbound: OutboundOrders {
             destinations: destinations.collect(),
             rehearsal: plan.daemon.rehearsal,

@@ -72,6 +72,12 @@ pub struct Draft {
     pub run: RunId,
     /// The connector that would send it.
     pub connector: String,
+    /// Where the connector sends, as it was when the draft was made or last looked at; empty in drafts older than that.
+    #[serde(default)]
+    pub destination: String,
+    /// Made while the connector said `outbound = "auto"`, and for where it sends still: needs no person.
+    #[serde(default)]
+    pub auto: bool,
     /// Who gets it.
     pub envelope: Envelope,
     /// The text that would be sent.
@@ -91,19 +97,21 @@ pub struct Draft {
     pub deferred_until: Option<Timestamp>,
     /// When it was made.
     pub made_at: Timestamp,
-    /// Bound to connector, envelope and body: see [`approval_hash`].
+    /// Bound to connector, destination, envelope and body: see [`approval_hash`].
     pub hash: String,
     /// The plan generation it was made under.
     pub generation: i64,
 }
 
-/// What an approval is bound to: the connector, the exact recipients, thread and bytes. 64 hex digits.
+/// What an approval is bound to: the connector and where it sends, the exact recipients, thread and bytes. 64 hex digits.
 #[must_use]
-pub fn approval_hash(connector: &str, envelope: &Envelope, body: &str) -> String {
+pub fn approval_hash(connector: &str, destination: &str, envelope: &Envelope, body: &str) -> String {
     let mut hasher = Sha256::new();
     // Lengths in front of each part: no two different drafts can run together to the same bytes.
     let envelope_text = serde_json::to_string(envelope).unwrap_or_default();
-    for part in [connector, &envelope_text, body] {
+    // Drafts older than the note of destinations have none, and a hash without it.
+    let destination = (!destination.is_empty()).then_some(destination);
+    for part in [connector].into_iter().chain(destination).chain([envelope_text.as_str(), body]) {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
@@ -117,11 +125,12 @@ mod tests {
     #[test]
     fn the_hash_changes_with_every_part() {
         let envelope = Envelope { to: vec!["pat@example.org".into()], ..Envelope::default() };
-        let base = approval_hash("mail", &envelope, "Hello");
+        let base = approval_hash("mail", "a", &envelope, "Hello");
         let other_to = Envelope { to: vec!["kim@example.org".into()], ..Envelope::default() };
-        assert_eq!(base, approval_hash("mail", &envelope, "Hello"));
-        assert_ne!(base, approval_hash("mail", &envelope, "Hello "));
-        assert_ne!(base, approval_hash("mail2", &envelope, "Hello"));
-        assert_ne!(base, approval_hash("mail", &other_to, "Hello"));
+        assert_eq!(base, approval_hash("mail", "a", &envelope, "Hello"));
+        assert_ne!(base, approval_hash("mail", "a", &envelope, "Hello "));
+        assert_ne!(base, approval_hash("mail", "b", &envelope, "Hello"));
+        assert_ne!(base, approval_hash("mail2", "a", &envelope, "Hello"));
+        assert_ne!(base, approval_hash("mail", "a", &other_to, "Hello"));
     }
 }

@@ -59,6 +59,9 @@ pub struct OutboundAction {
     pub draft: DraftId,
     /// The connector that sends it.
     pub connector: String,
+    /// Where the connector sent when this was approved; empty in actions older than that note.
+    #[serde(default)]
+    pub destination: String,
     /// The recipients that were approved.
     pub envelope: Envelope,
     /// The text that was approved.

@@ -27,6 +27,10 @@ pub trait Connector: Send + Sync {
     /// Who the cursor belongs to: "me@imap.example.org/INBOX". A changed identity does not inherit a cursor.
     fn identity(&self) -> String;
 
+    /// Where its replies go, for people: "smtp.example.org:587 as me@example.org", "the folder /home/me/out". Empty where
+    /// it sends none. A draft made for one place, and an approval, do not hold for another.
+    fn destination(&self) -> String;
+
     /// Can we log in? Short; changes nothing.
     fn probe(&self) -> BoxFuture<'_, Result<String, PortError>>;
 

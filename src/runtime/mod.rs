@@ -2,6 +2,7 @@
 //! only a row and a wake-up.
 
 pub mod app_runtime;
+pub mod desk_rule;
 pub mod disabled;
 pub mod ingest;
 pub mod jobs;

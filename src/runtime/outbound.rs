@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
+use super::desk_rule::DeskRule;
 use super::jobs::{Ended, Jobs};
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
@@ -41,8 +42,8 @@ const AUTH_WAIT: Duration = Duration::from_secs(600);
 pub struct Destination {
     /// The account.
     pub connector: Arc<dyn Connector>,
-    /// What may leave through it.
-    pub rule: OutboundRule,
+    /// What may leave through it, and where to.
+    pub rule: DeskRule,
 }
 
 /// Sends approved actions.
@@ -279,11 +280,20 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
 
 /// Rights and recipients are looked at again at send time.
 fn may_not_leave(parts: &OutboundParts, action: &OutboundAction) -> Option<String> {
-    if approval_hash(&action.connector, &action.envelope, &action.body) != action.hash {
+    if approval_hash(&action.connector, &action.destination, &action.envelope, &action.body) != action.hash {
         return Some("it is not what was approved".into());
     }
-    let rule = parts.orders.destinations.get(&action.connector).map(|destination| destination.rule);
-    (rule == Some(OutboundRule::Never)).then(|| "the connector says outbound = \"never\"".into())
+    let rule = &parts.orders.destinations.get(&action.connector)?.rule;
+    if rule.outbound == OutboundRule::Never {
+        return Some("the connector says outbound = \"never\"".into());
+    }
+    elsewhere(rule, action).map(|why| format!("it was approved {why}"))
+}
+
+/// "for A, and the connector sends to B now", if it does.
+fn elsewhere(rule: &DeskRule, action: &OutboundAction) -> Option<String> {
+    let (then, now) = (&action.destination, &rule.destination);
+    (!rule.sends_to(then)).then(|| format!("for {then}, and the connector sends to {now} now"))
 }
 
 async fn after_refusal(
@@ -319,6 +329,10 @@ async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<End, 
     let Some(destination) = parts.orders.destinations.get(&action.connector) else {
         return hold(parts, action, "it may have been sent, and its connector is off").await;
     };
+    // Another server knows nothing of it, and "it did not arrive" would send it twice.
+    if let Some(why) = elsewhere(&destination.rule, action) {
+        return hold(parts, action, &format!("it may have been sent: it was {why}")).await;
+    }
     let Some(payload) = &action.payload else {
         return hold(parts, action, "it may have been sent, and its bytes were not stored").await;
     };

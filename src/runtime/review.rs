@@ -1,11 +1,9 @@
 //! The review runtime and the desk: drafts wait here for a person. Nothing leaves without a decision unless the
 //! connector's unit says `outbound = "auto"`; an approval is of a hash.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use futures_util::future::BoxFuture;
 
+use super::desk_rule::{DeskRule, DeskRules};
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::chain;
@@ -17,31 +15,22 @@ use crate::store::{Due, Store, StoreError};
 use crate::supervise::{Cycle, Next, Pass};
 use crate::unit::plan::OutboundRule;
 
-/// What may leave through a connector, and after which undo window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeskRule {
-    /// The rule.
-    pub outbound: OutboundRule,
-    /// Undo window between approval and sending.
-    pub hold: Duration,
-}
-
 /// Where decisions are made, by whatever channel they come.
 #[derive(Clone)]
 pub struct ReviewDesk {
     store: Store,
-    rules: Live<BTreeMap<String, DeskRule>>,
+    rules: Live<DeskRules>,
 }
 
 impl ReviewDesk {
     /// `rules` by connector unit name, active connectors only.
     #[must_use]
-    pub fn new(store: Store, rules: BTreeMap<String, DeskRule>) -> Self {
+    pub fn new(store: Store, rules: DeskRules) -> Self {
         Self { store, rules: Live::new(rules) }
     }
 
     /// Takes over another plan's rules.
-    pub fn adopt(&self, rules: BTreeMap<String, DeskRule>) {
+    pub fn adopt(&self, rules: DeskRules) {
         self.rules.set(rules);
         self.store.wakeups().review.notify_one();
     }
@@ -49,7 +38,7 @@ impl ReviewDesk {
     /// What applies to a connector; `None` when it is off.
     #[must_use]
     pub fn rule(&self, connector: &str) -> Option<DeskRule> {
-        self.rules.get().get(connector).copied()
+        self.rules.get().get(connector).cloned()
     }
 
     /// Approves the version of a draft that has this hash.
@@ -74,9 +63,26 @@ impl ReviewDesk {
         if draft.envelope == crate::model::draft::Envelope::default() {
             return refused(format!("{id} has no recipient"));
         }
+        if !rule.sends_to(&draft.destination) {
+            self.store.readdress_draft(id, &rule.destination).await?;
+            return refused(format!(
+                "{id} was made when {} sent to {}; it sends to {} now",
+                draft.connector, draft.destination, rule.destination
+            ));
+        }
         let action = self.store.approve(id, hash, rule.hold, by, stale_ok).await?;
         Point::AfterApproval.pass();
         Ok(action)
+    }
+
+    /// A person says of a held action: send it (again), by where its connector sends now, or it was sent.
+    ///
+    /// # Errors
+    /// Refused when it is not held.
+    pub async fn release(&self, id: ActionId, connector: &str, was_sent: bool) -> Result<(), StoreError> {
+        let rule = self.rule(connector);
+        let destination = rule.as_ref().map(|rule| &*rule.destination);
+        self.store.release_action(id, was_sent, destination).await
     }
 }
 
@@ -110,7 +116,7 @@ impl ReviewRuntime {
             }
             for draft in drafts {
                 let rule = self.desk.rule(&draft.connector).map(|rule| rule.outbound);
-                if rule != Some(OutboundRule::Auto) || draft.stale {
+                if rule != Some(OutboundRule::Auto) || draft.stale || !draft.auto {
                     summary.open += 1;
                     continue;
                 }

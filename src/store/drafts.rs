@@ -23,6 +23,7 @@ const COUNT_OPEN_NOW: &str =
 
 const EDIT: &str =
     "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ? WHERE draft_id = ?";
+const READDRESS: &str = "UPDATE drafts SET destination = ?2, auto = 0, hash = ?3 WHERE id = ?1";
 const DECIDE: &str = "UPDATE drafts SET state = ?2, note = ?3, deferred_until = NULL WHERE id = ?1";
 const DEFER: &str = "UPDATE drafts SET deferred_until = ?2 WHERE id = ?1";
 const CASE_STATE: &str = "SELECT state, engine FROM cases WHERE id = ?1";
@@ -70,7 +71,7 @@ impl Store {
                 if body.len() > limits::DRAFT_BYTES_MAX {
                     return Err(StoreError::refused("the text is too long for a draft"));
                 }
-                let hash = approval_hash(&seen.connector, &seen.envelope, &body);
+                let hash = approval_hash(&seen.connector, &seen.destination, &seen.envelope, &body);
                 let query = sqlx::query(EDIT).bind(hash.clone()).bind(id.0).bind(body.clone()).bind(id.0);
                 tx.run(DOING, query).await?;
                 tx.wake.review = true;
@@ -150,6 +151,27 @@ impl Store {
         .await
     }
 
+    /// Its connector sends to another place than the draft was made for: it is another version now, for a person.
+    pub async fn readdress_draft(&self, id: DraftId, destination: &str) -> Result<()> {
+        const DOING: &str = "readdress a draft";
+        let destination = destination.to_owned();
+        self.write(DOING, move |tx| {
+            Box::pin(async move {
+                let seen = open_draft(tx, id).await?;
+                if seen.destination == destination {
+                    return Ok(());
+                }
+                let hash = approval_hash(&seen.connector, &destination, &seen.envelope, &seen.body);
+                let query = sqlx::query(READDRESS).bind(id.0).bind(destination.clone()).bind(hash);
+                tx.run(DOING, query).await?;
+                tx.wake.review = true;
+                let said = format!("{id} was for {}, and would go to {destination} now", seen.destination);
+                journal::note(tx, seen.case, "readdressed", said).await
+            })
+        })
+        .await
+    }
+
     /// Out of the list until then.
     pub async fn defer(&self, id: DraftId, until: Timestamp) -> Result<()> {
         const DOING: &str = "defer a draft";
@@ -190,7 +212,8 @@ async fn open_draft(tx: &mut Tx, id: DraftId) -> Result<Draft> {
 
 /// The person saw this very version, and the stored parts are still those the hash was made of.
 fn same(seen: &Draft, hash: &str) -> Result<()> {
-    if seen.hash == hash && approval_hash(&seen.connector, &seen.envelope, &seen.body) == hash {
+    let now = approval_hash(&seen.connector, &seen.destination, &seen.envelope, &seen.body);
+    if seen.hash == hash && now == hash {
         return Ok(());
     }
     Err(StoreError::refused(format!("the draft changed: look at {} again", seen.id)))

@@ -25,7 +25,10 @@ const OPENING: &str = "open the database";
 const MIGRATING: &str = "migrate the database";
 
 /// The migrations in order, each with its number and text.
-const MIGRATIONS: &[(i64, &str, &str)] = &[(1, "first", include_str!("migrations/0001_first.sql"))];
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "first", include_str!("migrations/0001_first.sql")),
+    (2, "destinations", include_str!("migrations/0002_destinations.sql")),
+];
 
 pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator {
     let of = |&(number, name, sql): &(i64, &'static str, &'static str)| {

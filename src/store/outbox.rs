@@ -6,7 +6,7 @@ use super::state::{action_may, case_may, rest};
 use super::writer::Tx;
 use super::{Result, Store, StoreError, journal};
 use crate::model::case::CaseState;
-use crate::model::draft::Draft;
+use crate::model::draft::{Draft, approval_hash};
 use crate::model::ids::{ActionId, CaseId};
 use crate::model::outbound::{ActionState, OutboundAction, Payload, Receipt};
 use crate::model::time::Timestamp;
@@ -18,8 +18,9 @@ const NEWEST: &str = action_sql!("ORDER BY a.id DESC LIMIT ?1");
 const NEWEST_IN: &str = action_sql!("WHERE a.state = ?2 ORDER BY a.id DESC LIMIT ?1");
 
 /// The key is fixed here, once for all tries; its number is the action's, its rest cannot be guessed.
-const ADD: &str = "INSERT INTO actions (id, case_id, draft_id, connector, state, not_before, approved_at, key, hash) \
-     SELECT n.id, ?1, ?2, ?3, 'approved', ?4, ?5, 'wa-' || n.id || '-' || lower(hex(randomblob(8))), ?6 \
+const ADD: &str = "INSERT INTO actions (id, case_id, draft_id, connector, state, not_before, approved_at, key, hash, \
+     destination) \
+     SELECT n.id, ?1, ?2, ?3, 'approved', ?4, ?5, 'wa-' || n.id || '-' || lower(hex(randomblob(8))), ?6, ?7 \
      FROM (SELECT coalesce(max(id), 0) + 1 AS id FROM actions) n RETURNING id, key";
 
 const ADD_BODY: &str = "INSERT INTO action_bodies (action_id, envelope, body) VALUES (?1, ?2, ?3)";
@@ -43,6 +44,10 @@ const MOVE: &str = "UPDATE actions SET state = ?, not_before = coalesce(?, not_b
      UPDATE action_bodies SET last_error = coalesce(?, last_error) WHERE action_id = ?";
 
 const RECEIPT: &str = "UPDATE action_bodies SET remote_id = ?2, evidence = ?3 WHERE action_id = ?1";
+
+/// What was built for the old place does not serve at the new one.
+const READDRESS: &str = "UPDATE actions SET destination = ?, hash = ? WHERE id = ?; \
+     UPDATE action_bodies SET marker = NULL, payload = NULL WHERE action_id = ?";
 
 const CASE_NEWS: &str = "SELECT news FROM cases WHERE id = ?1";
 
@@ -114,8 +119,15 @@ impl Store {
         self.mark_as(id, ActionState::Cancelled, None, "").await
     }
 
-    /// A person says of a held one: send it (again), or it was sent.
-    pub async fn release_action(&self, id: ActionId, was_sent: bool) -> Result<()> {
+    /// A person says of a held one: send it (again), or it was sent. `destination`: where its connector sends now, if it
+    /// is on.
+    pub async fn release_action(
+        &self,
+        id: ActionId,
+        was_sent: bool,
+        destination: Option<&str>,
+    ) -> Result<()> {
+        let destination = destination.map(str::to_owned);
         self.write("release an action", move |tx| {
             Box::pin(async move {
                 let seen = one(tx, id).await?;
@@ -127,6 +139,9 @@ impl Store {
                     let remote_id = seen.payload.map(|payload| payload.marker).unwrap_or_default();
                     return sent(tx, id, Receipt { remote_id, evidence: "the user says so".to_owned() })
                         .await;
+                }
+                if let Some(destination) = destination.filter(|now| *now != seen.destination) {
+                    readdress(tx, &seen, destination).await?;
                 }
                 tx.wake.outbound = true;
                 let now = tx.now;
@@ -144,6 +159,14 @@ impl Store {
             Some(state) => sqlx::query(NEWEST_IN).bind(limit).bind(state.word()),
         };
         self.read_all("read actions", query).await?.iter().map(action).collect()
+    }
+
+    /// One action.
+    pub async fn action(&self, id: ActionId) -> Result<OutboundAction> {
+        match self.read_first("read an action", sqlx::query(BY_ID).bind(id.0)).await? {
+            Some(row) => action(&row),
+            None => Err(StoreError::NotFound { what: format!("action {id}") }),
+        }
     }
 
     async fn mark_as(&self, id: ActionId, to: ActionState, at: Option<Timestamp>, why: &str) -> Result<()> {
@@ -203,6 +226,14 @@ async fn set(
     tx.run("move an action", query).await.map(|_| ())
 }
 
+async fn readdress(tx: &mut Tx, seen: &OutboundAction, destination: String) -> Result<()> {
+    let said = format!("{} was for {}, and goes to {destination} now", seen.id, seen.destination);
+    let hash = approval_hash(&seen.connector, &destination, &seen.envelope, &seen.body);
+    let query = sqlx::query(READDRESS).bind(destination).bind(hash).bind(seen.id.0).bind(seen.id.0);
+    tx.run("readdress an action", query).await?;
+    journal::note(tx, seen.case, "readdressed", said).await
+}
+
 /// The action of an approved draft.
 pub(super) async fn make(tx: &mut Tx, draft: &Draft, not_before: Timestamp) -> Result<ActionId> {
     const DOING: &str = "make an action";
@@ -212,7 +243,8 @@ pub(super) async fn make(tx: &mut Tx, draft: &Draft, not_before: Timestamp) -> R
         .bind(draft.connector.clone())
         .bind(not_before.0)
         .bind(tx.now.0)
-        .bind(draft.hash.clone());
+        .bind(draft.hash.clone())
+        .bind(draft.destination.clone());
     let row = tx.first(DOING, query).await?;
     let row = row.ok_or_else(|| StoreError::unreadable(DOING, "no answer"))?;
     let mut columns = Columns::of(&row);

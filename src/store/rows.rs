@@ -126,7 +126,7 @@ macro_rules! draft_sql {
     ($tail:literal) => {
         concat!(
             "SELECT d.id, d.case_id, d.run_id, d.connector, b.envelope, b.body, b.engine_body, b.made_by, b.remarks, \
-             d.state, d.stale, d.deferred_until, d.made_at, d.hash, d.generation \
+             d.state, d.stale, d.deferred_until, d.made_at, d.hash, d.generation, d.destination, d.auto \
              FROM drafts d CROSS JOIN draft_bodies b ON b.draft_id = d.id ",
             $tail
         )
@@ -152,6 +152,8 @@ pub(super) fn draft(row: &SqliteRow) -> Result<Draft> {
         made_at: columns.time()?,
         hash: columns.take()?,
         generation: columns.take()?,
+        destination: columns.take()?,
+        auto: columns.take()?,
     })
 }
 
@@ -160,7 +162,7 @@ macro_rules! action_sql {
     ($tail:literal) => {
         concat!(
             "SELECT a.id, a.case_id, a.draft_id, a.connector, b.envelope, b.body, a.key, a.hash, a.state, a.not_before, \
-             a.attempts, b.marker, b.payload, b.remote_id, b.evidence, b.last_error, a.approved_at, a.sending_at \
+             a.attempts, b.marker, b.payload, b.remote_id, b.evidence, b.last_error, a.approved_at, a.sending_at, a.destination \
              FROM actions a CROSS JOIN action_bodies b ON b.action_id = a.id ",
             $tail
         )
@@ -195,6 +197,7 @@ pub(super) fn action(row: &SqliteRow) -> Result<OutboundAction> {
         last_error: columns.take()?,
         approved_at: columns.time()?,
         sending_at: columns.maybe_time()?,
+        destination: columns.take()?,
     })
 }
 

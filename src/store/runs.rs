@@ -52,8 +52,10 @@ pub(super) const TO_FINISH: &str = "SELECT json_group_array(json_array(j.key, c.
 pub(super) const SUPERSEDE: &str = "UPDATE drafts SET state = 'superseded' WHERE state = 'open' \
      AND case_id IN (SELECT value FROM json_each(?1)) RETURNING id, case_id";
 
-pub(super) const ADD_DRAFTS: &str = "INSERT INTO drafts (id, case_id, run_id, connector, state, stale, made_at, hash, generation) \
-     SELECT ? + key, value ->> 0, value ->> 1, value ->> 2, 'open', value ->> 3, ?, value ->> 4, value ->> 5 \
+pub(super) const ADD_DRAFTS: &str = "INSERT INTO drafts (id, case_id, run_id, connector, state, stale, made_at, hash, generation, \
+     destination, auto) \
+     SELECT ? + key, value ->> 0, value ->> 1, value ->> 2, 'open', value ->> 3, ?, value ->> 4, value ->> 5, \
+     value ->> 10, value ->> 11 \
      FROM json_each(?); \
      INSERT INTO draft_bodies (draft_id, envelope, body, engine_body, made_by, remarks) \
      SELECT ? + key, value ->> 6, value ->> 7, value ->> 7, value ->> 8, value ->> 9 FROM json_each(?)";
@@ -187,7 +189,7 @@ struct Ends<'a> {
 
 type RunRow<'a> = (i64, &'a str, &'a str, Option<u64>, Option<u64>, Option<u64>, &'a str);
 type CaseRow<'a> = (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>);
-type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String);
+type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String, &'a str, bool);
 
 async fn finish(tx: &mut Tx, inputs: &[&FinishRun]) -> Result<Vec<Result<Option<DraftId>>>> {
     let fences: Vec<_> = inputs.iter().map(|end| (end.case.0, end.token, end.run.0)).collect();
@@ -263,9 +265,9 @@ fn end<'a>(
     let mut made = None;
     let (mut reason, mut until, mut engine) = (None, None, None);
     let (outcome, detail, wanted): (&str, &str, CaseState) = match end {
-        RunEnd::Draft { connector, envelope, body, made_by, remarks } => {
+        RunEnd::Draft { connector, destination, auto, envelope, body, made_by, remarks } => {
             let id = DraftId(first_draft + i64::try_from(ends.drafts.len()).unwrap_or(i64::MAX));
-            let hash = approval_hash(connector, envelope, body);
+            let hash = approval_hash(connector, destination, envelope, body);
             ends.drafts.push((
                 case.0,
                 run.0,
@@ -277,6 +279,8 @@ fn end<'a>(
                 body,
                 made_by,
                 json(remarks),
+                destination,
+                *auto,
             ));
             ends.lines.push((case.0, "draft", format!("{id} by {made_by}, {run}")));
             made = Some(id);

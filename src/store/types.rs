@@ -121,6 +121,10 @@ pub enum RunEnd {
     Draft {
         /// The connector that would send it.
         connector: String,
+        /// Where it sends.
+        destination: String,
+        /// Its rule is `outbound = "auto"`.
+        auto: bool,
         /// Who gets it.
         envelope: Envelope,
         /// The text.

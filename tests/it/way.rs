@@ -1,6 +1,8 @@
 //! The whole way in one process: real units, real record, real connectors on files; cycles are run by hand and the clock
 //! moves only when told.
 
+mod destinations;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -49,6 +49,9 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
     if !envelope.subject.is_empty() {
         let _ = writeln!(out, "  subject     {}", line(&envelope.subject, width));
     }
+    if !draft.destination.is_empty() {
+        let _ = writeln!(out, "  by way of   {}", paint.dim(line(&draft.destination, width)));
+    }
     if draft.body == draft.engine_body {
         // Whole, however long: an approval is of all of it.
         out.push_str(&block(&draft.body, "  ┃ ", width, usize::MAX));

@@ -5,6 +5,7 @@ use axum::extract::{Path, Query, State};
 
 use super::{Reply, Shared, id, state_word};
 use crate::control::wire::{ListQuery, ReleaseBody};
+use crate::model::ids::ActionId;
 use crate::model::outbound::OutboundAction;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ListQuery>) -> Reply<Vec<OutboundAction>> {
@@ -27,6 +28,8 @@ pub(super) async fn release(
     Path(action): Path<String>,
     Json(body): Json<ReleaseBody>,
 ) -> Reply<()> {
-    state.store.release_action(id(&action)?, body.was_sent).await?;
+    let action: ActionId = id(&action)?;
+    let connector = state.store.action(action).await?.connector;
+    state.desk.release(action, &connector, body.was_sent).await?;
     Ok(Json(()))
 }

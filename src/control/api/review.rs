@@ -28,7 +28,7 @@ pub(super) async fn show(State(state): Shared, Path(draft): Path<String>) -> Rep
 async fn view(state: &ApiState, draft: Draft) -> Result<ReviewView, StoreError> {
     let items = state.store.case_items(draft.case, limits::CASE_ITEMS_PROMPT_MAX).await?;
     let rule = state.desk.rule(&draft.connector);
-    let blocked = match rule {
+    let blocked = match &rule {
         None => Some(format!("the connector {} is off", draft.connector)),
         Some(rule) if rule.outbound == OutboundRule::Never => {
             Some(format!("the connector {} says outbound = \"never\"", draft.connector))

@@ -50,6 +50,11 @@ impl Program {
         }
     }
 
+    /// For people, with the arguments.
+    pub fn command_line(&self) -> String {
+        std::iter::once(&self.name).chain(&self.args).map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }

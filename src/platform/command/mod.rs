@@ -314,6 +314,12 @@ impl Connector for CommandConnector {
         self.rules.account.clone().unwrap_or_else(|| self.unit.clone())
     }
 
+    fn destination(&self) -> String {
+        let account =
+            self.rules.account.as_ref().map(|account| format!(" for {account}")).unwrap_or_default();
+        format!("the program {}{account}", self.program.command_line())
+    }
+
     fn probe(&self) -> BoxFuture<'_, Result<String, PortError>> {
         Box::pin(async {
             let (env, _) = self.program.environment().await?;

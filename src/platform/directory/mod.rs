@@ -79,6 +79,10 @@ impl Connector for DirectoryConnector {
         self.place.path.to_string_lossy().into_owned()
     }
 
+    fn destination(&self) -> String {
+        format!("the folder {}", self.place.out.display())
+    }
+
     fn probe(&self) -> BoxFuture<'_, Result<String, PortError>> {
         Box::pin(async {
             let place = Arc::clone(&self.place);

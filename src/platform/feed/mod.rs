@@ -199,6 +199,10 @@ impl Connector for FeedConnector {
         format!("{scheme}{}{query}", identity::place(place.as_str()))
     }
 
+    fn destination(&self) -> String {
+        String::new()
+    }
+
     fn probe(&self) -> BoxFuture<'_, Result<String, PortError>> {
         Box::pin(async {
             let now = self.context.clock.now();

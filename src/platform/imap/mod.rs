@@ -229,6 +229,12 @@ impl Connector for Imap {
         format!("{}@{}/{}", self.account.login.user, self.account.imap.host, self.account.mailbox)
     }
 
+    fn destination(&self) -> String {
+        let Some((server, login)) = &self.account.smtp else { return String::new() };
+        let from = &self.account.from.address;
+        format!("{}:{} as {}, from {from}", server.host, server.port, login.user)
+    }
+
     fn probe(&self) -> BoxFuture<'_, Result<String, PortError>> {
         Box::pin(self.probe_now())
     }

@@ -153,6 +153,18 @@ impl Connector for Maildir {
         format!("maildir:{}", self.account.path.display())
     }
 
+    fn destination(&self) -> String {
+        let from = &self.account.from.address;
+        match &self.account.exit {
+            Exit::Out(path) => format!("the Maildir {}, from {from}", path.display()),
+            Exit::Sendmail { program, args } => {
+                let words = std::iter::once(program).chain(args).map(|word| word.to_string_lossy());
+                format!("the program {}, from {from}", words.collect::<Vec<_>>().join(" "))
+            }
+            Exit::None => String::new(),
+        }
+    }
+
     fn probe(&self) -> BoxFuture<'_, Result<String, PortError>> {
         let account = Arc::clone(&self.account);
         Box::pin(blocking("look into the Maildir", move || {

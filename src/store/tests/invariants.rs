@@ -150,7 +150,7 @@ impl Life {
                 for action in store.actions(Some(ActionState::Held), 9).await.unwrap() {
                     // The person looks before they answer.
                     let there = self.delivered.contains_key(&action.key);
-                    store.release_action(action.id, there || was_sent).await.unwrap();
+                    store.release_action(action.id, there || was_sent, None).await.unwrap();
                 }
             }
             Step::Sleep { minutes } => {

@@ -104,13 +104,15 @@ async fn uncertain_is_asked_about_then_held() {
 async fn a_person_releases_a_held_one() {
     let bench = Bench::new().await;
     let (id, case) = bench.sending().await;
-    assert!(why(bench.store.release_action(id, true).await).contains("is sending and cannot be released"));
+    assert!(
+        why(bench.store.release_action(id, true, None).await).contains("is sending and cannot be released")
+    );
     bench.store.mark_held(id, "cannot tell").await.unwrap();
-    bench.store.release_action(id, false).await.unwrap();
+    bench.store.release_action(id, false, None).await.unwrap();
     assert_eq!(bench.store.due_actions(ActionState::Approved, 10).await.unwrap().len(), 1);
     bench.store.mark_sending(id, payload()).await.unwrap().unwrap();
     bench.store.mark_held(id, "cannot tell").await.unwrap();
-    bench.store.release_action(id, true).await.unwrap();
+    bench.store.release_action(id, true, None).await.unwrap();
     assert_eq!(bench.action_state(id).await, ActionState::Sent);
     assert_eq!(bench.case(case).await.state, CaseState::Sent);
 }

@@ -184,6 +184,7 @@ impl Bench {
 
 pub fn action(envelope: Envelope, number: i64, body: &str) -> OutboundAction {
     OutboundAction {
+        destination: String::new(),
         id: ActionId(number),
         case: CaseId(number),
         draft: DraftId(number),

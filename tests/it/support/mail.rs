@@ -58,6 +58,7 @@ pub fn envelope(item: &Item) -> &Envelope {
 /// An approved answer.
 pub fn action(envelope: &Envelope, body: &str) -> OutboundAction {
     OutboundAction {
+        destination: String::new(),
         id: ActionId(7),
         case: CaseId(1),
         draft: DraftId(1),

@@ -55,11 +55,11 @@ async fn propose(tx: &mut Tx, proposal: &Proposal) -> Result<DraftId> {
         let older = DraftId(Columns::of(&row).take()?);
         journal::note(tx, case, "superseded", older.to_string()).await?;
     }
-    let Proposal { connector, envelope, body, by, remarks, generation, .. } = proposal;
+    let Proposal { connector, destination, envelope, body, by, remarks, generation, .. } = proposal;
     let query = sqlx::query(ADD_RUN).bind(run.0).bind(case.0).bind(BY).bind(tx.now.0).bind(*generation);
     tx.run(DOING, query).await?;
     let stale = items > i64::from(proposal.items);
-    let hash = approval_hash(connector, envelope, body);
+    let hash = approval_hash(connector, destination, envelope, body);
     let rows = shared(&[(
         case.0,
         run.0,
@@ -71,6 +71,9 @@ async fn propose(tx: &mut Tx, proposal: &Proposal) -> Result<DraftId> {
         body,
         by,
         json(remarks),
+        destination,
+        // No rule of a connector lets it leave without a person: nothing of ours made it.
+        false,
     )]);
     let query =
         sqlx::query(ADD_DRAFTS).bind(draft.0).bind(tx.now.0).bind(rows.clone()).bind(draft.0).bind(rows);

@@ -205,6 +205,8 @@ pub struct Proposal {
     pub items: u32,
     /// The connector that would send it.
     pub connector: String,
+    /// Where that sends now; empty while it is off.
+    pub destination: String,
     /// Who gets it.
     pub envelope: Envelope,
     /// The text.

@@ -60,9 +60,11 @@ pub(super) async fn propose(
     let Some(envelope) = envelope(&record.items) else {
         return Err(Fault::refused(format!("nobody in case {case} can be answered")));
     };
+    let rule = state.desk.rule(&record.case.connector);
     let proposal = Proposal {
         case,
         items: record.case.items,
+        destination: rule.map(|rule| rule.destination.to_string()).unwrap_or_default(),
         connector: record.case.connector,
         envelope,
         body: text.trim().to_owned(),

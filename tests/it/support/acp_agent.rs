@@ -11,7 +11,6 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -207,12 +206,12 @@ impl Agent {
             "deaf" => {
                 // Hangs, hears neither the protocol nor the end of its input, and has a helper that hears no signal.
                 #[expect(clippy::disallowed_methods, reason = "an agent's helper")]
-                Command::new("/bin/sh")
+                let mut helper = Command::new("/bin/sh")
                     .args(["-c", "setsid sh -c 'trap \"\" TERM HUP; echo; sleep 600; sleep 600' & wait"])
                     .spawn()
                     .unwrap();
                 println!("{}", json!({ "method": "hanging" }));
-                std::thread::sleep(Duration::from_secs(600));
+                helper.wait().unwrap();
             }
             "environment" => {
                 let mut names: Vec<String> =

@@ -44,7 +44,9 @@ fn bench_with(role: &str, keys: &[(&str, Value)]) -> (EngineBench, String) {
     let set = [(ROLE, role), ("WA_TOKEN", &token)];
     let set = set.into_iter().map(|(name, value)| (name.to_owned(), Setting::Text(value.into()))).collect();
     let env = EnvUnit { name: "role".into(), set, ..EnvUnit::default() };
-    (EngineBench::new(&SPEC, &all).env(env), token)
+    let mut bench = EngineBench::new(&SPEC, &all).env(env);
+    bench.unit_model("");
+    (bench, token)
 }
 
 async fn check(role: &str, keys: &[(&str, Value)], expected: &str) {
@@ -203,9 +205,6 @@ async fn every_recorded_agent_comes_to_its_outcome() {
         }
         let role = format!("replay {}", folder.join(&file).display());
         let (mut bench, token) = bench_with(&role, &keys);
-        if preset != "custom" {
-            bench.unit_model("");
-        }
         if expected == "cancelled" {
             // Hangs until somebody ends it: its idle limit does, and the agent says that it stopped.
             bench.limits.idle = Duration::from_millis(1500);

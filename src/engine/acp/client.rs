@@ -157,7 +157,9 @@ impl Client {
     /// Ends it in the protocol's words. During the turn its answer is still waited for.
     pub(super) fn cancel(&mut self) {
         // The user is asked, whether the agent says that it stopped or not.
-        if let (true, Some(what)) = (self.cancelled, self.asks.take()) {
+        if self.cancelled
+            && let Some(what) = self.asks.take()
+        {
             return self.end(Turn::Asks(what));
         }
         if self.turn.is_some() || self.cancelled {

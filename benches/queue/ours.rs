@@ -193,10 +193,12 @@ async fn worker(store: Store, count: usize) -> usize {
 /// A run of an engine that has nothing to say.
 async fn one(store: &Store, lease: Lease) {
     let (case, token) = (lease.case.id, lease.token);
-    let BeginRun::Started(run) = store.begin_run(case, token, "e", 1, None).await.unwrap() else {
+    let BeginRun::Started(run) = store.begin_run(case, token, "e", 1, Default::default()).await.unwrap()
+    else {
         return;
     };
     let end = RunEnd::NothingToDo { reason: "no-op".into() };
-    let finish = FinishRun { case, token, run, end, usage: Usage::default(), generation: 1 };
+    let finish =
+        FinishRun { case, token, run, end, usage: Usage::default(), spent_micro_usd: None, generation: 1 };
     store.finish_run(finish).await.unwrap();
 }

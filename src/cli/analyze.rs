@@ -67,6 +67,11 @@ pub(super) fn compiled(context: &Context<'_>) -> Compiled {
     unit::compile(&loaded, &registry, &validate::compile_env(&context.environment))
 }
 
+/// `inbox` means `inbox.connector` too.
+fn is_meant(given: &str, full: &str) -> bool {
+    given == full || full.rsplit_once('.').is_some_and(|(name, _)| name == given)
+}
+
 /// No unit has this name; like ones are named.
 fn no_such_unit(wanted: &str, known: &[String]) -> CliError {
     let stem = wanted.split('.').next().unwrap_or(wanted);

@@ -17,6 +17,7 @@ use crate::daemon::exit;
 use crate::daemon::lock::{InstanceLock, LockError};
 use crate::daemon::paths::Paths;
 use crate::model::environment::Environment;
+use crate::model::limits::CONTROL_HELLO_TIMEOUT;
 use crate::secret::scrub::Scrubber;
 use crate::store::StoreError;
 
@@ -123,7 +124,7 @@ impl Backend {
 /// The way to a daemon that listens, if one does.
 pub(super) async fn running(paths: &Paths) -> Result<Option<Client>, CliError> {
     let client = Client::new(InstanceLock::socket(paths));
-    match client.get::<Hello>("/v1/hello").await {
+    match client.clone().with_timeout(CONTROL_HELLO_TIMEOUT).get::<Hello>("/v1/hello").await {
         Ok(_) => Ok(Some(client)),
         Err(ClientError::NotRunning { .. }) => Ok(None),
         Err(error) => Err(client_error(error)),

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::backend::Backend;
 use super::context::Context;
 use super::error::CliError;
-use super::look::{Paint, ago, block, line, table};
+use super::look::{Paint, ago, block, harmless, line, table};
 use crate::control::wire::{ListQuery, Reason};
 use crate::daemon::exit;
 use crate::model::case::Case;
@@ -97,9 +97,12 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
     Ok(exit::OK)
 }
 
+/// Of a reason, what is shown above the record.
+const REASON_LINES_MAX: usize = 12;
+
 /// Indented JSON with a newline.
 pub(super) fn pretty<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
+    harmless(&serde_json::to_string_pretty(value).unwrap_or_default()) + "\n"
 }
 
 fn list(cases: &[Case], now: Timestamp, width: usize) -> String {
@@ -139,7 +142,7 @@ pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Pai
     }
     out.push('\n');
     if let Some(reason) = &case.reason {
-        let _ = writeln!(out, "   {}", line(reason, width));
+        out.push_str(&block(reason, "   ", width, REASON_LINES_MAX));
     }
     for item in &record.items {
         let _ = writeln!(out, "\n{}", paint.bold("Item"));

@@ -13,7 +13,7 @@ use super::units::{UnitSet, findings_of, has_errors, names, write};
 use crate::control::wire::units::{ReloadView, UnitOrder};
 use crate::daemon::exit;
 use crate::diag::render::{self, Style};
-use crate::unit::plan::UnitName;
+use crate::unit::plan::{OffState, UnitName};
 
 /// `workagent enable NAME…` and its like.
 #[derive(Debug, Args)]
@@ -108,6 +108,10 @@ pub async fn command(wish: Wish, args: FlagArgs, context: &mut Context<'_>) -> R
         broken |= has_errors(&findings) && wish == Wish::Enable;
         let style = Style { colour: context.colour_err(), width: context.width() };
         context.note(&render::render(&findings, &after.compiled.sources, style));
+        if wish == Wish::Enable && is_masked(&after, name) {
+            broken = true;
+            context.note(&format!("{name} is masked and stays off: workagent unmask {name}\n"));
+        }
     }
     if args.json {
         context.out.write_all(pretty(&done).as_bytes())?;
@@ -124,6 +128,10 @@ fn find(set: &UnitSet, wish: Wish, word: &str) -> Result<UnitName, CliError> {
         return Err(error.hint(format!("give an instance a name: workagent {} {stem}@work", wish.word())));
     }
     Ok(name)
+}
+
+fn is_masked(set: &UnitSet, name: &UnitName) -> bool {
+    set.compiled.plan.why_off(name).is_some_and(|off| off.state == OffState::Masked)
 }
 
 fn one(wish: Wish, name: &UnitName, runtime: bool, context: &Context<'_>) -> Result<Done, CliError> {

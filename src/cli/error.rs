@@ -42,6 +42,9 @@ impl CliError {
 
 impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
-        Self::new(exit::FAILURE, format!("write the output: {error}"))
+        // Whoever reads the output has read enough (`workagent validate | head`): nobody wants to hear of it.
+        let heard_enough = error.kind() == std::io::ErrorKind::BrokenPipe;
+        let message = if heard_enough { String::new() } else { format!("write the output: {error}") };
+        Self::new(exit::FAILURE, message)
     }
 }

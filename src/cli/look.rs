@@ -149,6 +149,23 @@ fn is_format(c: char) -> bool {
         || c.is_control()
 }
 
+/// JSON text in which the characters that a terminal would act on are escaped: outside of strings JSON has none.
+#[must_use]
+pub fn harmless(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_format(c) && c != '\n' {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// The mark before a unit, and its colour.
 #[must_use]
 pub fn glyph(health: Health) -> (&'static str, &'static str) {
@@ -185,6 +202,13 @@ mod tests {
     fn foreign_text_cannot_steer_the_terminal() {
         assert_eq!(line("a\x1b[31mb\u{202e}c\nd", 40), "a[31mbc d");
         assert_eq!(block("x\x1b]0;t\x07\ny", "| ", 40, 9), "| x]0;t\n| y\n");
+        let json = serde_json::to_string_pretty(&["a\u{9b}31m\u{202e}\u{e0041}é"]).unwrap();
+        let shown = harmless(&json);
+        assert_eq!(shown, "[\n  \"a\\u009b31m\\u202e\\udb40\\udc41é\"\n]");
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&shown).unwrap(),
+            serde_json::from_str::<serde_json::Value>(&json).unwrap()
+        );
     }
 
     #[test]

@@ -247,8 +247,11 @@ fn threads(count: usize) -> Result<tokio::runtime::Runtime, CliError> {
         .map_err(|error| CliError::doing("start the threads", &error))
 }
 
-/// The error, a blank line, the hint.
+/// The error, a blank line, the hint; nothing where there is nothing to say.
 fn say(error: &CliError) {
+    if error.message.is_empty() {
+        return;
+    }
     let mut err = anstream::stderr().lock();
     let _ = writeln!(err, "error: {}", error.message);
     if let Some(hint) = &error.hint {

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -161,10 +162,10 @@ impl Reloader {
         let mut inner = self.0.inner.lock().await;
         // The service manager waits for the end of a reload it asked for, whatever comes of it.
         let reloading = (why != Why::Watch && !dry_run).then(|| service.reloading());
-        let mut compiled = inner.files.look(clock.now());
+        let mut compiled = at_length(|| inner.files.look(clock.now()));
         if let Some(wait) = too_young(&compiled, clock.now()) {
             tokio::time::sleep(wait).await;
-            compiled = inner.files.look(clock.now());
+            compiled = at_length(|| inner.files.look(clock.now()));
         }
         let compiled = Arc::new(compiled);
         if !dry_run {
@@ -255,8 +256,9 @@ impl Reloader {
         // It is live from here on; what follows is for the record, and a fault in it takes nothing back.
         if becomes_live {
             if number.is_none() {
-                let kept = KeptPlan::of(source, generation, clock.now());
-                if let Err(error) = inner.files.plans().write(&kept) {
+                let plans = inner.files.plans();
+                let write = || plans.write(&KeptPlan::of(source, generation, clock.now()));
+                if let Err(error) = at_length(write) {
                     tracing::error!("keep the plan on disk: {}", chain(&error));
                 }
             }
@@ -383,6 +385,15 @@ impl Inner {
         let (Some(started), Some(now)) = (&self.started, now) else { return Vec::new() };
         let keys = differing(started, now);
         keys.into_iter().filter(|key| needs_restart(Kind::Daemon, key)).collect()
+    }
+}
+
+/// Work that may take long and waits for nothing, such as the compiling of a large folder: the other runtimes go on
+/// meanwhile.
+fn at_length<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 

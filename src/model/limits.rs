@@ -250,6 +250,9 @@ pub const CONTROL_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How long a client of the control socket waits for an answer.
 pub const CONTROL_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long a client waits to hear that somebody is there at all: a stopped or stuck daemon is told of, not waited for.
+pub const CONTROL_HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// At stop, requests on the control socket may take this much longer.
 pub const CONTROL_DRAIN: Duration = Duration::from_secs(2);
 

@@ -2,6 +2,7 @@
 //!
 //! No I/O, no async, no SQL. Everything here is plain data that other rooms pass to each other.
 
+pub mod budget;
 pub mod case;
 pub mod class;
 pub mod cycle;
@@ -13,7 +14,9 @@ pub mod item;
 pub mod limits;
 pub mod live;
 pub mod marker;
+pub mod money;
 pub mod outbound;
+pub mod price;
 pub mod repeat;
 pub mod retry;
 pub mod run;

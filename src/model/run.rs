@@ -94,13 +94,20 @@ pub enum EngineResult {
 /// Tokens and money of a run, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read.
+    /// Tokens read in all, those from and into a cache included.
     pub input_tokens: Option<u64>,
-    /// Tokens written.
+    /// Tokens written, reasoning included.
     pub output_tokens: Option<u64>,
+    /// Of the tokens read, those that came from a cache.
+    #[serde(default)]
+    pub cache_read_tokens: Option<u64>,
+    /// Of the tokens read, those that went into a cache.
+    #[serde(default)]
+    pub cache_write_tokens: Option<u64>,
     /// Millionths of a US dollar.
     pub cost_micro_usd: Option<u64>,
-    /// Where the cost figure comes from: `engine`, `price`, empty.
+    /// Where the cost figure comes from: `engine`, `price`, `plan` (a plan pays, the figure is what it would cost
+    /// otherwise), empty.
     pub cost_source: String,
 }
 

@@ -104,6 +104,19 @@ pub fn day_bounds(at: Timestamp) -> (Timestamp, Timestamp) {
     (Timestamp(start.timestamp().as_millisecond()), Timestamp(end.timestamp().as_millisecond()))
 }
 
+/// The local month that a moment lies in: its first moment and the next month's.
+#[must_use]
+pub fn month_bounds(at: Timestamp) -> (Timestamp, Timestamp) {
+    let zoned = jiff::Timestamp::from_millisecond(at.0)
+        .unwrap_or_default()
+        .to_zoned_datetime(jiff::tz::TimeZone::system());
+    let first =
+        zoned.first_of_month().and_then(|first| first.start_of_day()).unwrap_or_else(|_| zoned.clone());
+    let next = first.checked_add(jiff::Span::new().months(1)).and_then(|next| next.start_of_day());
+    let next = next.unwrap_or_else(|_| zoned.clone());
+    (Timestamp(first.timestamp().as_millisecond()), Timestamp(next.timestamp().as_millisecond()))
+}
+
 /// The only source of "now". Passed as a parameter so that tests own the time.
 #[derive(Clone)]
 pub struct Clock(Source);
@@ -190,6 +203,16 @@ mod tests {
         assert!(start <= at && at < end);
         let hours = end.since(start).as_secs() / 3600;
         assert!((23..=25).contains(&hours), "{hours}");
+    }
+
+    #[test]
+    fn a_month_holds_its_days() {
+        let at = Timestamp(1_796_025_600_123);
+        let (start, end) = month_bounds(at);
+        let (day_start, day_end) = day_bounds(at);
+        assert!(start <= day_start && day_end <= end);
+        let days = end.since(start).as_secs() / 86_400;
+        assert!((28..=31).contains(&days), "{days}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod group;
 mod ingest;
 mod journal;
 mod leases;
+mod money;
 mod open;
 mod outbox;
 mod pages;

@@ -25,9 +25,10 @@ const OPENING: &str = "open the database";
 const MIGRATING: &str = "migrate the database";
 
 /// The migrations in order, each with its number and text.
-const MIGRATIONS: &[(i64, &str, &str)] = &[
+pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "first", include_str!("migrations/0001_first.sql")),
     (2, "destinations", include_str!("migrations/0002_destinations.sql")),
+    (3, "money", include_str!("migrations/0003_money.sql")),
 ];
 
 pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator {

@@ -203,7 +203,8 @@ pub(super) fn action(row: &SqliteRow) -> Result<OutboundAction> {
 
 /// Everything [`run`] reads.
 pub(super) const RUNS_OF_CASE: &str = "SELECT id, case_id, engine, attempt, outcome, detail, input_tokens, output_tokens, \
-     cost_micro_usd, cost_source, started_at, ended_at, generation FROM runs WHERE case_id = ?1 ORDER BY id";
+     cost_micro_usd, cost_source, cache_read_tokens, \
+     cache_write_tokens, started_at, ended_at, generation FROM runs WHERE case_id = ?1 ORDER BY id";
 
 pub(super) fn run(row: &SqliteRow) -> Result<Run> {
     let mut columns = Columns::of(row);
@@ -220,6 +221,8 @@ pub(super) fn run(row: &SqliteRow) -> Result<Run> {
             output_tokens: unsigned(columns.take()?),
             cost_micro_usd: unsigned(columns.take()?),
             cost_source: columns.take()?,
+            cache_read_tokens: unsigned(columns.take()?),
+            cache_write_tokens: unsigned(columns.take()?),
         },
         started_at: columns.time()?,
         ended_at: columns.maybe_time()?,

@@ -7,9 +7,10 @@ use futures_util::future::BoxFuture;
 
 use super::group::Batched;
 use super::journal::Line;
+use super::money::{Refused, Sums};
 use super::rows::{Columns, json, shared};
 use super::state::rest;
-use super::types::{AfterFailure, BeginRun, FinishRun, RunEnd};
+use super::types::{AfterFailure, Allowance, BeginRun, FinishRun, RunEnd};
 use super::writer::{Op, Tx};
 use super::{Result, Store, StoreError, journal};
 use crate::model::case::CaseState;
@@ -26,7 +27,7 @@ pub(super) struct Begin {
     pub token: i64,
     pub engine: String,
     pub generation: i64,
-    pub budget: Option<(u32, Timestamp, Timestamp)>,
+    pub allowance: Allowance,
 }
 
 pub(super) const FENCED: &str = "SELECT json_group_array(json_array(j.key, c.attempts, \
@@ -36,8 +37,9 @@ pub(super) const FENCED: &str = "SELECT json_group_array(json_array(j.key, c.att
 pub(super) const RUNS_SINCE: &str =
     "SELECT count(*) FROM (SELECT 1 FROM runs WHERE engine = ?1 AND started_at >= ?2 LIMIT ?3)";
 
-pub(super) const ADD_RUNS: &str = "INSERT INTO runs (id, case_id, engine, attempt, outcome, started_at, generation) \
-     SELECT ?1 + key, value ->> 0, value ->> 1, value ->> 2, 'running', ?2, value ->> 3 FROM json_each(?3)";
+pub(super) const ADD_RUNS: &str = "INSERT INTO runs (id, case_id, engine, attempt, outcome, started_at, generation, \
+     reserved_micro_usd, spent_micro_usd) SELECT ?1 + key, value ->> 0, value ->> 1, value ->> 2, 'running', ?2, \
+     value ->> 3, value ->> 4, value ->> 4 FROM json_each(?3)";
 
 /// No run was made, so the attempt is not counted.
 pub(super) const OVER_BUDGET: &str = "UPDATE cases SET state = 'parked', reason = j.value ->> 1, until = j.value ->> 2, \
@@ -62,7 +64,9 @@ pub(super) const ADD_DRAFTS: &str = "INSERT INTO drafts (id, case_id, run_id, co
 
 pub(super) const FINISH: &str = "\
      UPDATE runs SET outcome = j.value ->> 1, detail = j.value ->> 2, input_tokens = j.value ->> 3, \
-     output_tokens = j.value ->> 4, cost_micro_usd = j.value ->> 5, cost_source = j.value ->> 6, ended_at = ? \
+     output_tokens = j.value ->> 4, cost_micro_usd = j.value ->> 5, cost_source = j.value ->> 6, \
+     cache_read_tokens = j.value ->> 7, cache_write_tokens = j.value ->> 8, \
+     spent_micro_usd = coalesce(j.value ->> 9, spent_micro_usd), ended_at = ? \
      FROM json_each(?) j WHERE runs.id = j.value ->> 0; \
      UPDATE cases SET state = j.value ->> 1, reason = j.value ->> 2, until = j.value ->> 3, \
      engine = coalesce(j.value ->> 4, engine), lease_until = NULL, news = 0, changed_at = ? \
@@ -71,18 +75,16 @@ pub(super) const FINISH: &str = "\
      SELECT value ->> 0, ?, value ->> 1, value ->> 2 FROM json_each(?)";
 
 impl Store {
-    /// Records a run as running, within the engine's daily number of runs (since `day_start`).
-    ///
-    /// `budget` is the number, the day's start, and the moment from which there is a new one.
+    /// Records a run as running and sets aside what it may cost, if what is allowed has room for it.
     pub async fn begin_run(
         &self,
         case: CaseId,
         token: i64,
         engine: &str,
         generation: i64,
-        budget: Option<(u32, Timestamp, Timestamp)>,
+        allowance: Allowance,
     ) -> Result<BeginRun> {
-        let begin = Begin { case, token, engine: engine.to_owned(), generation, budget };
+        let begin = Begin { case, token, engine: engine.to_owned(), generation, allowance };
         self.grouped(begin, Op::Begin).await
     }
 
@@ -112,6 +114,7 @@ async fn begin(tx: &mut Tx, inputs: &[&Begin]) -> Result<Vec<Result<BeginRun>>> 
     }
     let first_run = next_run;
     let mut used: HashMap<(&str, Timestamp), u32> = HashMap::new();
+    let mut sums = Sums::default();
     let mut parked: HashSet<CaseId> = HashSet::new();
     let (mut runs, mut over, mut answers) = (Vec::new(), Vec::new(), Vec::with_capacity(inputs.len()));
     for (position, begin) in inputs.iter().enumerate() {
@@ -119,7 +122,8 @@ async fn begin(tx: &mut Tx, inputs: &[&Begin]) -> Result<Vec<Result<BeginRun>>> 
             answers.push(Err(StoreError::LeaseLost(begin.case)));
             continue;
         };
-        if let Some((runs_max, day_start, until)) = begin.budget {
+        let mut count_run = None;
+        if let Some((runs_max, day_start, until)) = begin.allowance.runs {
             let key = (begin.engine.as_str(), day_start);
             let count = match used.entry(key) {
                 Entry::Occupied(entry) => entry.into_mut(),
@@ -129,14 +133,26 @@ async fn begin(tx: &mut Tx, inputs: &[&Begin]) -> Result<Vec<Result<BeginRun>>> 
             };
             if *count >= runs_max {
                 let reason = format!("{} has used its {runs_max} runs of this day", begin.engine);
-                over.push((begin.case.0, reason, until.0));
+                over.push((begin.case.0, reason.clone(), Some(until)));
                 parked.insert(begin.case);
-                answers.push(Ok(BeginRun::OverBudget { until }));
+                answers.push(Ok(BeginRun::OverBudget { until: Some(until), reason }));
                 continue;
             }
+            count_run = Some(count);
+        }
+        let reserved = match sums.reserve(tx, &begin.engine, begin.case, &begin.allowance).await? {
+            Ok(reserved) => reserved,
+            Err(Refused { reason, until }) => {
+                over.push((begin.case.0, reason.clone(), until));
+                parked.insert(begin.case);
+                answers.push(Ok(BeginRun::OverBudget { until, reason }));
+                continue;
+            }
+        };
+        if let Some(count) = count_run {
             *count += 1;
         }
-        runs.push((begin.case.0, &begin.engine, attempt, begin.generation));
+        runs.push((begin.case.0, &begin.engine, attempt, begin.generation, reserved));
         answers.push(Ok(BeginRun::Started(RunId(next_run))));
         next_run += 1;
     }
@@ -187,7 +203,18 @@ struct Ends<'a> {
     lines: Vec<Line<'static>>,
 }
 
-type RunRow<'a> = (i64, &'a str, &'a str, Option<u64>, Option<u64>, Option<u64>, &'a str);
+type RunRow<'a> = (
+    i64,
+    &'a str,
+    &'a str,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    &'a str,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+);
 type CaseRow<'a> = (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>);
 type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String, &'a str, bool);
 
@@ -344,6 +371,9 @@ fn end<'a>(
         usage.output_tokens,
         usage.cost_micro_usd,
         &usage.cost_source,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+        input.spent_micro_usd,
     ));
     ends.cases.push((case.0, state.word(), reason, until, engine));
     made

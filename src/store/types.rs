@@ -102,15 +102,74 @@ pub enum Admission {
     },
 }
 
+/// Over which runs a cap goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapScope {
+    /// Those of the engine since a moment.
+    Engine,
+    /// Those of all engines since a moment.
+    All,
+    /// Those of the case.
+    Case,
+    /// Those of the case on the engine.
+    EngineCase,
+}
+
+/// A cap on money.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cap {
+    /// Over which runs.
+    pub scope: CapScope,
+    /// From when on they count; says nothing for a case.
+    pub since: Timestamp,
+    /// When there is money again; `None` never.
+    pub until: Option<Timestamp>,
+    /// Millionths of a US dollar.
+    pub micro_usd_max: u64,
+    /// For people: "today", "this month", "for this case".
+    pub span: &'static str,
+}
+
+impl Cap {
+    /// Whose cap it is, for people.
+    #[must_use]
+    pub fn of<'a>(&self, engine: &'a str) -> &'a str {
+        match self.scope {
+            CapScope::Engine | CapScope::EngineCase => engine,
+            CapScope::All | CapScope::Case => "the budget of all engines",
+        }
+    }
+}
+
+/// What a run may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// The engine's number of runs, since when they count, and the moment from which there are new ones.
+    pub runs: Option<(u32, Timestamp, Timestamp)>,
+    /// The most it can cost, or why nobody knows.
+    pub reserve: Result<u64, String>,
+    /// What must hold with that.
+    pub caps: Vec<Cap>,
+}
+
+impl Default for Allowance {
+    /// Free and without limits.
+    fn default() -> Self {
+        Self { runs: None, reserve: Ok(0), caps: Vec::new() }
+    }
+}
+
 /// Whether a run may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BeginRun {
     /// It is recorded as running.
     Started(RunId),
-    /// The engine's daily number of runs is used up; the case was parked until then and the lease is gone.
+    /// Runs or money are used up; the case was parked and the lease is gone.
     OverBudget {
-        /// Midnight in local time.
-        until: Timestamp,
+        /// When there is a new budget; `None`: the user is asked.
+        until: Option<Timestamp>,
+        /// For people.
+        reason: String,
     },
 }
 
@@ -192,6 +251,8 @@ pub struct FinishRun {
     pub end: RunEnd,
     /// What it cost.
     pub usage: Usage,
+    /// What it counts for against budgets, in millionths of a US dollar; `None`: all that was set aside for it.
+    pub spent_micro_usd: Option<u64>,
     /// The plan generation.
     pub generation: i64,
 }

@@ -136,6 +136,7 @@ pub(crate) fn toml(spec: &KeySpec, value: &Value) -> Toml {
         Value::Integer(number) => Toml::from(*number),
         Value::Duration(span) => duration::shown(*span).into(),
         Value::Size(bytes) => i64::try_from(*bytes).map_or_else(|_| bytes.to_string().into(), Toml::from),
+        Value::Usd(micro) => crate::model::money::exact_usd(*micro).into(),
         Value::Path(path) => name(spec, &path.to_string_lossy()).into(),
         Value::List(items) => {
             Toml::Array(items.iter().map(|item| Toml::from(name(spec, item))).collect::<Array>())

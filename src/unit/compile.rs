@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::budgets;
 use super::check::endless_instances;
 use super::graph::{self, Units};
 use super::layers::{Docs, Effective, Layers};
@@ -222,12 +223,13 @@ impl Look {
         graph::check(&mut units, &templates);
         let cycles = graph::cycle::check(&mut units);
         routes::check(&mut units, registry);
+        budgets::check(&mut units, registry);
         let off = graph::off::find(&units, &cycles, sources);
         Self { units, templates, off }
     }
 }
 
 /// The daemon unit's name.
-fn daemon_name() -> UnitName {
+pub(crate) fn daemon_name() -> UnitName {
     UnitName { name: super::kinds::daemon::NAME.to_owned(), kind: Kind::Daemon }
 }

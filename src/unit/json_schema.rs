@@ -136,6 +136,10 @@ fn value(value: &ValueType) -> Value {
             {"type": "string", "pattern": "^[0-9]+(B|K|KiB|M|MiB|G|GiB)?$"},
             {"type": "integer", "minimum": 0},
         ]}),
+        ValueType::Usd => json!({"anyOf": [
+            {"type": "string", "pattern": "^[0-9]*(\\.[0-9]{1,6})?$", "minLength": 1},
+            {"type": "number", "minimum": 0},
+        ]}),
         ValueType::Url => json!({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9+.-]*:"}),
         ValueType::Choice(words) => json!({"type": "string", "enum": words}),
         ValueType::List => list(&json!({"type": "string"})),

@@ -4,6 +4,7 @@
 //! kept, the layers of a unit are merged and typed by the table of its kind, the rules look at it alone and then at
 //! all units together, and what stands becomes the plan; the rest stays in it as no-ops with a reason and a place.
 
+mod budgets;
 mod canon;
 pub mod check;
 pub mod compile;

@@ -55,7 +55,7 @@ fn data(source: SourceId, value: DeValue<'_>) -> Data {
             let digits = number.as_str().replace('_', "");
             Data::Integer(i64::from_str_radix(&digits, number.radix()).ok())
         }
-        DeValue::Float(_) => Data::Float,
+        DeValue::Float(number) => Data::Float(number.as_str().replace('_', "")),
         DeValue::Boolean(flag) => Data::Bool(flag),
         DeValue::Datetime(_) => Data::Datetime,
         DeValue::Array(items) => {

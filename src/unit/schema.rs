@@ -27,6 +27,8 @@ pub enum ValueType {
     },
     /// `"8M"` or a number of bytes.
     Size,
+    /// An amount in US dollars: `"0.50"`, `0.5` or `5`.
+    Usd,
     /// A file or directory; `~` and specifiers allowed; made absolute.
     Path,
     /// An `http`, `https` or `file` URL.

@@ -41,6 +41,7 @@ fn fits(value: &ValueType, data: &Data) -> bool {
         ValueType::Bool => matches!(data, Data::Bool(_)),
         ValueType::Integer { .. } => matches!(data, Data::Integer(_)),
         ValueType::Size => matches!(data, Data::Integer(_) | Data::Text(_)),
+        ValueType::Usd => matches!(data, Data::Integer(_) | Data::Float(_) | Data::Text(_)),
         ValueType::List | ValueType::Units(_) | ValueType::Choices(_) => {
             matches!(data, Data::List(_) | Data::Table(_))
         }

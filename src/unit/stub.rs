@@ -89,6 +89,7 @@ fn example(table: &str, key: &KeySpec, enabled: bool) -> String {
         ValueType::Duration { min_s, .. } if *min_s >= 3600 => "\"30d\"".to_owned(),
         ValueType::Duration { .. } => "\"5m\"".to_owned(),
         ValueType::Size => "\"64K\"".to_owned(),
+        ValueType::Usd => "\"1.00\"".to_owned(),
         ValueType::Path => "\"~/…\"".to_owned(),
         ValueType::Url => "\"https://example.org/\"".to_owned(),
         ValueType::Choice(words) | ValueType::Choices(words) => {

@@ -20,8 +20,8 @@ pub(crate) enum Data {
     Text(String),
     /// A whole number; `None` when it does not fit into 64 bits.
     Integer(Option<i64>),
-    /// A floating-point number: no key takes one.
-    Float,
+    /// A floating-point number, as written without underscores.
+    Float(String),
     /// `true`, `false`.
     Bool(bool),
     /// A date or time: no key takes one.
@@ -95,7 +95,7 @@ impl Data {
         match self {
             Self::Text(_) => "a text",
             Self::Integer(_) => "a whole number",
-            Self::Float => "a number with a fraction",
+            Self::Float(_) => "a number with a fraction",
             Self::Bool(_) => "a `true` or `false`",
             Self::Datetime => "a date",
             Self::List(_) => "a list",

@@ -19,6 +19,8 @@ pub enum Value {
     Duration(Duration),
     /// `"64K"`, `"8M"`, or a number of bytes.
     Size(u64),
+    /// Millionths of a US dollar.
+    Usd(u64),
     /// Absolute, `~` and specifiers expanded.
     Path(PathBuf),
     /// A list of texts.
@@ -88,6 +90,15 @@ impl Settings {
     pub fn size(&self, key: &str) -> Option<u64> {
         match self.get(key) {
             Some(Value::Size(bytes)) => Some(*bytes),
+            _ => None,
+        }
+    }
+
+    /// An amount of money, in millionths of a US dollar.
+    #[must_use]
+    pub fn usd(&self, key: &str) -> Option<u64> {
+        match self.get(key) {
+            Some(Value::Usd(micro)) => Some(*micro),
             _ => None,
         }
     }

@@ -135,6 +135,11 @@ fn mask_and_unmask_leave_no_trace() {
     assert_eq!(files(&house, "units"), ["inbox.connector.d/masked.toml", "inbox.connector.toml"]);
     let ran = house.run(&["is-enabled", "inbox"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), "masked\n"));
+    failed(
+        &house.run(&["enable", "inbox"]),
+        1,
+        &["is masked and stays off", "workagent unmask inbox.connector"],
+    );
     house.ok(&["unmask", "inbox"]);
     assert_eq!(files(&house, "units"), ["inbox.connector.toml"]);
     assert_eq!(house.ok(&["unmask", "inbox"]), "inbox.connector is not masked\n");

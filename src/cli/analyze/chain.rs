@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use super::{compiled, no_such_unit};
+use super::{compiled, is_meant, no_such_unit};
 use crate::cli::backend::running;
 use crate::cli::case::pretty;
 use crate::cli::context::Context;
@@ -38,7 +38,11 @@ const DEPTH_MAX: usize = 40;
 pub fn command(args: &ChainArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
     let plan = compiled(context).plan;
     let order = Order::new(&plan);
-    if let Some(unit) = &args.unit
+    let wanted = args
+        .unit
+        .as_ref()
+        .map(|given: &String| order.units.iter().find(|full| is_meant(given, full)).unwrap_or(given));
+    if let Some(unit) = wanted
         && !order.units.contains(unit)
     {
         let off = plan.standings().into_iter().find(|(name, _)| name.to_string() == *unit);
@@ -48,7 +52,7 @@ pub fn command(args: &ChainArgs, context: &mut Context<'_>) -> Result<u8, CliErr
         });
     }
     let times = times(context)?;
-    let starts: Vec<&String> = match &args.unit {
+    let starts: Vec<&String> = match wanted {
         Some(unit) => vec![unit],
         None => order.last(),
     };

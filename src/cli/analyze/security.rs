@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::json;
 
 use self::judge::{Report, judge};
-use super::{compiled, no_such_unit};
+use super::{compiled, is_meant, no_such_unit};
 use crate::cli::case::pretty;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -45,7 +45,7 @@ pub fn command(args: &SecurityArgs, context: &mut Context<'_>) -> Result<u8, Cli
     let mut reports = judge(&plan);
     if let Some(unit) = &args.unit {
         let known: Vec<String> = reports.iter().map(|report| report.unit.clone()).collect();
-        reports.retain(|report| report.unit == *unit);
+        reports.retain(|report| is_meant(unit, &report.unit));
         if reports.is_empty() {
             let found = plan.standings().into_iter().find(|(name, _)| name.to_string() == *unit);
             return Err(match found {

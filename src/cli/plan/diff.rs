@@ -13,6 +13,7 @@ use crate::daemon::exit;
 use crate::daemon::paths::Paths;
 use crate::daemon::plans::{KeptPlan, KeptUnit, PlanChange};
 use crate::daemon::unit_source::UnitSource;
+use crate::diag::Counts;
 use crate::diag::mask::Masked;
 
 /// `plan diff --json`.
@@ -56,6 +57,12 @@ pub(super) fn command(
             // As the daemon would take them: with the last good version of what is broken.
             let mut files = UnitSource::new(context.search(), &context.environment, paths);
             let compiled = files.look(context.clock.now());
+            let errors = count(Counts::of(&compiled.findings).errors, "error");
+            if !errors.starts_with("0 ") {
+                context.note(&format!(
+                    "{errors} in the unit files: shown is what a reload would make of them; workagent validate tells\n"
+                ));
+            }
             now = KeptPlan::of(&compiled, 0, context.clock.now());
             (None, &now)
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::text::one_line;
+use crate::cli::look::line;
 
 /// One thing said takes at most so many lines.
 const LINES_MAX: usize = 3;
@@ -11,7 +11,7 @@ const LINES_MAX: usize = 3;
 /// made one clean line, then wrapped at `width`, further lines set in by `indent`; what does not fit into
 /// [`LINES_MAX`] is cut.
 pub fn wrapped(out: &mut String, lead: &str, lead_width: usize, indent: usize, width: usize, text: &str) {
-    let text = one_line(text, usize::MAX);
+    let text = line(text, usize::MAX);
     out.push_str(lead);
     let (mut column, mut lines) = (lead_width, 1);
     for word in text.split(' ') {

@@ -198,6 +198,7 @@ mod tests {
             output_tokens: Some(3),
             cost_micro_usd: Some(420),
             cost_source: "engine".into(),
+            ..Usage::default()
         };
         assert_eq!(answer.usage, expected);
     }

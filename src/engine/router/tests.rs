@@ -8,6 +8,7 @@ use crate::unit::value::Settings;
 
 fn daemon() -> DaemonUnit {
     DaemonUnit {
+        budget: crate::model::budget::Budget::default(),
         rehearsal: false,
         workers: 1,
         senders: 1,
@@ -31,6 +32,7 @@ fn engine(name: &str, local: bool) -> EngineUnit {
         first_event_timeout: Duration::ZERO,
         local,
         daily_runs: None,
+        money: crate::model::budget::EngineMoney::default(),
         exit_attempts: 2,
         settings: Settings::default(),
     }

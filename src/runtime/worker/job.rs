@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{JobEnd, Shared, WorkerEngine, job_error};
+use super::{JobEnd, Shared, WorkerEngine, job_error, money};
 use crate::engine::after::{After, Situation, after};
 use crate::engine::router::FELL_BACK;
 use crate::model::case::Lease;
@@ -17,7 +17,6 @@ use crate::model::item::{Disposition, Item, ReplyWay};
 use crate::model::limits;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure, Usage};
 use crate::model::text;
-use crate::model::time::day_bounds;
 use crate::runtime::cycle_error;
 use crate::runtime::points::Point;
 use crate::store::{AfterFailure, BeginRun, FinishRun, RunEnd, StoreError};
@@ -42,22 +41,22 @@ pub(super) async fn run(shared: Arc<Shared>, engine: WorkerEngine, lease: Lease)
 async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Result<JobEnd, StoreError> {
     let parts = &shared.parts;
     let (case, token) = (lease.case.id, lease.token);
-    let (day_start, day_end) = day_bounds(parts.clock.now());
-    let budget = engine.unit.daily_runs.map(|most| (most, day_start, day_end));
+    let items = parts.store.case_items(case, limits::CASE_ITEMS_PROMPT_MAX).await?;
+    let request = request(shared, lease, &items).await?;
+    let allowance = money::allowance(&engine.unit, &parts.orders.plan.daemon, &request, parts.clock.now());
     let run = match parts
         .store
-        .begin_run(case, token, &engine.unit.name, parts.orders.generation, budget)
+        .begin_run(case, token, &engine.unit.name, parts.orders.generation, allowance)
         .await?
     {
         BeginRun::Started(run) => run,
-        BeginRun::OverBudget { until } => {
-            tracing::info!(%case, engine = engine.unit.name, %until, "parked: the day's runs are used up");
+        BeginRun::OverBudget { until, reason } => {
+            let until = until.map(|until| until.to_string());
+            tracing::info!(%case, engine = engine.unit.name, until, "parked: {reason}");
             return Ok(JobEnd::Parked(None));
         }
     };
     Point::AfterBegin.pass();
-    let items = parts.store.case_items(case, limits::CASE_ITEMS_PROMPT_MAX).await?;
-    let request = request(shared, lease, &items).await?;
     let scratch = match Scratch::make(&parts.scratch, run) {
         Ok(scratch) => scratch,
         Err(error) => {
@@ -127,9 +126,10 @@ async fn finish(
     lease: &Lease,
     run: RunId,
     items: &[Item],
-    outcome: Result<EngineOutcome, EngineError>,
+    mut outcome: Result<EngineOutcome, EngineError>,
 ) -> Result<JobEnd, StoreError> {
     let parts = &shared.parts;
+    let spent_micro_usd = money::settle(&engine.unit, &mut outcome, parts.clock.now());
     let unit = format!("{}.engine", engine.unit.name);
     let (end, usage, job_end) = match outcome {
         Ok(outcome) => {
@@ -148,6 +148,7 @@ async fn finish(
         run,
         end,
         usage,
+        spent_micro_usd,
         generation: parts.orders.generation,
     };
     finish_patiently(shared, lease, finish).await?;

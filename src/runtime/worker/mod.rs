@@ -3,6 +3,7 @@
 
 mod engine_state;
 mod job;
+pub mod money;
 
 pub use job::envelope;
 

@@ -4,11 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use sqlx::migrate::Migrator;
 
-use super::super::open::migrations;
+use super::super::open::{MIGRATIONS, migrations};
 use super::*;
-
-const FIRST: &str = include_str!("../migrations/0001_first.sql");
 
 fn path(dir: &Path) -> PathBuf {
     dir.join("state").join("work.db")
@@ -20,6 +19,17 @@ fn mode(path: &Path) -> u32 {
 
 fn options(dir: &Path) -> StoreOptions {
     StoreOptions { path: path(dir), normal: true, clock: Clock::manual(START) }
+}
+
+/// The number of the newest migration.
+fn newest() -> i64 {
+    MIGRATIONS.last().unwrap().0
+}
+
+/// What a later program would bring.
+fn with_one_more(sql: &'static str) -> Migrator {
+    let more = (newest() + 1, "more", sql);
+    migrations(&MIGRATIONS.iter().copied().chain([more]).collect::<Vec<_>>())
 }
 
 /// A closed database with one draft in it.
@@ -58,13 +68,16 @@ async fn a_newer_database_is_not_touched() {
     let dir = closed().await;
     let conn = Connection::open(path(dir.path())).unwrap();
     conn.execute_batch(
-        "INSERT INTO _sqlx_migrations VALUES (7, 'later', '2027-01-01', 1, x'00', 1); \
+        "INSERT INTO _sqlx_migrations VALUES (700, 'later', '2027-01-01', 1, x'00', 1); \
          ALTER TABLE cases ADD COLUMN later TEXT;",
     )
     .unwrap();
     drop(conn);
-    let expected = "the database work.db was made by a newer workagent (schema 7, this one knows 1)";
-    check_refused(dir.path(), expected).await;
+    let expected = format!(
+        "the database work.db was made by a newer workagent (schema 700, this one knows {})",
+        newest()
+    );
+    check_refused(dir.path(), &expected).await;
 }
 
 #[tokio::test]
@@ -105,19 +118,20 @@ async fn damage_is_said() {
 #[tokio::test]
 async fn a_migration_keeps_a_copy_of_what_was() {
     let dir = closed().await;
-    let two = migrations(&[(1, "first", FIRST), (2, "more", "ALTER TABLE flags ADD COLUMN more TEXT")]);
-    let store = Store::open_with(options(dir.path()), &two).await.unwrap();
+    let more = with_one_more("ALTER TABLE flags ADD COLUMN more TEXT");
+    let store = Store::open_with(options(dir.path()), &more).await.unwrap();
     assert_eq!(store.open_drafts(true).await.unwrap().len(), 1);
     store.close().await;
-    let copy = path(dir.path()).with_file_name("work.db.before-2");
+    let copy = path(dir.path()).with_file_name(format!("work.db.before-{}", newest() + 1));
     assert_eq!(mode(&copy), 0o600);
     let conn = Connection::open(copy).unwrap();
     let count = |sql| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(count("SELECT count(*) FROM drafts"), 1);
-    assert_eq!(count("SELECT max(version) FROM _sqlx_migrations"), 1);
+    assert_eq!(count("SELECT max(version) FROM _sqlx_migrations"), newest());
     // The older program says what is the matter, and touches nothing.
     let error = Store::open(options(dir.path())).await.expect_err("newer");
-    assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }));
+    let StoreError::Newer { found, known, .. } = error else { panic!("{error}") };
+    assert_eq!((found, known), (newest() + 1, newest()));
 }
 
 #[tokio::test]
@@ -125,8 +139,7 @@ async fn a_migration_that_breaks_leaves_no_half_state() {
     let dir = closed().await;
     let broken =
         "CREATE TABLE half (id INTEGER); INSERT INTO half VALUES (1); INSERT INTO nowhere VALUES (1)";
-    let bad = migrations(&[(1, "first", FIRST), (2, "broken", broken)]);
-    Store::open_with(options(dir.path()), &bad).await.expect_err("the migration fails");
+    Store::open_with(options(dir.path()), &with_one_more(broken)).await.expect_err("the migration fails");
     let store = Store::open(options(dir.path())).await.unwrap();
     assert_eq!(store.open_drafts(true).await.unwrap().len(), 1);
     store.close().await;

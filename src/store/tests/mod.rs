@@ -4,6 +4,7 @@ mod crash;
 mod file;
 mod invariants;
 mod locked;
+mod money;
 mod outbound;
 mod plans;
 mod review;
@@ -109,7 +110,7 @@ impl Bench {
     }
 
     async fn begin(&self, lease: &Lease) -> RunId {
-        match self.store.begin_run(lease.case.id, lease.token, "e", 1, None).await.unwrap() {
+        match self.store.begin_run(lease.case.id, lease.token, "e", 1, Allowance::default()).await.unwrap() {
             BeginRun::Started(run) => run,
             BeginRun::OverBudget { .. } => panic!("no budget was given"),
         }
@@ -146,7 +147,15 @@ async fn open(dir: &std::path::Path, clock: &Clock) -> Result<Store> {
 }
 
 fn finish(lease: &Lease, run: RunId, end: RunEnd) -> FinishRun {
-    FinishRun { case: lease.case.id, token: lease.token, run, end, usage: Usage::default(), generation: 1 }
+    FinishRun {
+        case: lease.case.id,
+        token: lease.token,
+        run,
+        end,
+        usage: Usage::default(),
+        spent_micro_usd: None,
+        generation: 1,
+    }
 }
 
 fn reply(lease: &Lease, run: RunId, body: &str) -> FinishRun {

@@ -2,14 +2,15 @@
 
 use rusqlite::Connection;
 
-use super::super::{drafts, ingest, leases, outbox, pages, pending, people, recovery, runs};
+use super::super::open::MIGRATIONS;
+use super::super::{drafts, ingest, leases, money, outbox, pages, pending, people, recovery, runs};
 use super::*;
-
-const FIRST: &str = include_str!("../migrations/0001_first.sql");
 
 fn database() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
-    conn.execute_batch(FIRST).unwrap();
+    for (_, _, sql) in MIGRATIONS {
+        conn.execute_batch(sql).unwrap();
+    }
     conn
 }
 
@@ -49,6 +50,10 @@ fn hot_statements_go_by_index() {
         ("interrupt", leases::INTERRUPT),
         ("fenced", runs::FENCED),
         ("runs since", runs::RUNS_SINCE),
+        ("engine spent", money::ENGINE_SPENT),
+        ("all spent", money::ALL_SPENT),
+        ("case spent", money::CASE_SPENT),
+        ("case spent on an engine", money::CASE_ENGINE_SPENT),
         ("add runs", runs::ADD_RUNS),
         ("over budget", runs::OVER_BUDGET),
         ("to finish", runs::TO_FINISH),

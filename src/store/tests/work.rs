@@ -57,7 +57,7 @@ async fn a_lost_lease_writes_nothing() {
     let before = bench.store.case_record(new.case.id).await.unwrap();
 
     assert!(matches!(bench.store.finish_run(reply(&old, run, "late")).await, Err(StoreError::LeaseLost(_))));
-    let begun = bench.store.begin_run(old.case.id, old.token, "e", 1, None).await;
+    let begun = bench.store.begin_run(old.case.id, old.token, "e", 1, Allowance::default()).await;
     assert!(matches!(begun, Err(StoreError::LeaseLost(_))));
     let given = bench.store.give_back(old.case.id, old.token, Some(run), "late").await;
     assert!(matches!(given, Err(StoreError::LeaseLost(_))));
@@ -217,12 +217,28 @@ async fn the_budget_of_a_day_parks() {
     let begin = |lease: &Lease| {
         let (case, token) = (lease.case.id, lease.token);
         let store = bench.store.clone();
-        async move { store.begin_run(case, token, "e", 1, Some((2, START, tomorrow))).await.unwrap() }
+        async move {
+            store
+                .begin_run(
+                    case,
+                    token,
+                    "e",
+                    1,
+                    Allowance { runs: Some((2, START, tomorrow)), ..Allowance::default() },
+                )
+                .await
+                .unwrap()
+        }
     };
     // All three at once: the round counts those beside it.
     let (one, two, three) = tokio::join!(begin(&leases[0]), begin(&leases[1]), begin(&leases[2]));
     let all = [one, two, three];
-    let over = all.iter().position(|begun| *begun == BeginRun::OverBudget { until: tomorrow }).unwrap();
+    let over = all
+        .iter()
+        .position(
+            |begun| matches!(begun, BeginRun::OverBudget { until: Some(until), .. } if *until == tomorrow),
+        )
+        .unwrap();
     assert_eq!(all.iter().filter(|begun| matches!(begun, BeginRun::Started(_))).count(), 2);
     let case = bench.case(leases[over].case.id).await;
     assert_eq!((case.state, case.until, case.attempts), (CaseState::Parked, Some(tomorrow), 0));

@@ -30,6 +30,7 @@ pub(crate) mod shadowed_route;
 pub(crate) mod shell_quirk;
 pub(crate) mod syntax_error;
 pub(crate) mod type_change;
+pub(crate) mod unkept_budget;
 pub(crate) mod unknown_engine;
 pub(crate) mod unknown_key;
 pub(crate) mod unknown_kind;
@@ -74,6 +75,7 @@ pub static CHECKS: &[&Check] = &[
     &shell_quirk::CHECK,
     &syntax_error::CHECK,
     &type_change::CHECK,
+    &unkept_budget::CHECK,
     &unknown_engine::CHECK,
     &unknown_key::CHECK,
     &unknown_kind::CHECK,

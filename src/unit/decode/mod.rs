@@ -79,6 +79,8 @@ pub(crate) fn decode(
         (ValueType::Size, Data::Integer(Some(number))) if *number >= 0 => {
             Some(Value::Size(number.unsigned_abs()))
         }
+        (ValueType::Usd, Data::Integer(Some(number))) => usd(at, node.span, &number.to_string(), report),
+        (ValueType::Usd, Data::Float(text)) => usd(at, node.span, text, report),
         (ValueType::Secret, _) => secret::decode(at, spec, node, report).map(Value::Secret),
         (ValueType::EnvMap, Data::Table(table)) => list::env_map(at, table, report).map(Value::Map),
         (
@@ -94,6 +96,7 @@ pub(crate) fn decode(
             ValueType::Text
             | ValueType::Duration { .. }
             | ValueType::Size
+            | ValueType::Usd
             | ValueType::Path
             | ValueType::Url
             | ValueType::Host
@@ -164,6 +167,7 @@ fn scalar(
                 None
             }
         },
+        ValueType::Usd => usd(at, span, given, report),
         ValueType::Choice(words) if words.contains(&given) => Some(Value::Text(given.to_owned())),
         ValueType::Choice(words) => {
             report.push(bad_value::choice(&at.path(), span, given, words));
@@ -193,6 +197,16 @@ fn scalar(
     }
 }
 
+fn usd(at: At<'_>, span: Span, text: &str, report: &mut Report) -> Option<Value> {
+    let micro = crate::model::money::parse_usd(text);
+    if micro.is_none() {
+        let problem =
+            "not an amount in US dollars; write `\"0.50\"` or `5`, with at most six digits behind the point";
+        report.push(bad_value::finding(&at.path(), span, problem));
+    }
+    micro.map(Value::Usd)
+}
+
 fn integer(
     at: At<'_>,
     span: Span,
@@ -218,6 +232,7 @@ pub(crate) fn expected(value: &ValueType) -> String {
         ValueType::Integer { min, max } => format!("a whole number from {min} to {max}"),
         ValueType::Duration { .. } => "a duration such as `\"30s\"`, `\"5m\"`, `\"2h\"`".to_owned(),
         ValueType::Size => "a size such as `\"64K\"` or `\"8M\"`".to_owned(),
+        ValueType::Usd => "an amount in US dollars such as `\"0.50\"`".to_owned(),
         ValueType::Path => "a path such as `\"~/mail\"`".to_owned(),
         ValueType::Url => "a URL such as `\"https://example.org/feed.xml\"`".to_owned(),
         ValueType::Host => "a host name such as `\"mail.example.org\"`".to_owned(),

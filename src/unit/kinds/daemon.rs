@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::unit::kinds::money;
 use crate::unit::plan::DaemonUnit;
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::value::Settings;
@@ -13,6 +14,7 @@ pub(crate) const NAME: &str = "workagent";
 pub(crate) const SPEC: KindSpec = KindSpec {
     tables: &[
         TableSpec::new("daemon", DAEMON, "Mode and limits."),
+        money::DAEMON_BUDGET,
         TableSpec::new("store", STORE, "Where the record is kept."),
         TableSpec::new("log", LOG, "What is logged."),
     ],
@@ -67,6 +69,7 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
         rehearsal: daemon.text("mode") == Some("rehearsal"),
         workers: number("workers", 4),
         senders: number("senders", 2),
+        budget: money::budget(&table(money::BUDGET)),
         stop_timeout: daemon.duration("stop_timeout").unwrap_or(Duration::from_secs(20)),
         store_path: store.path("path").cloned(),
         store_normal: store.text("synchronous") == Some("normal"),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diag::Finding;
-use crate::unit::check::missing_key;
-use crate::unit::kinds::restart;
+use crate::unit::check::{bad_value, missing_key};
+use crate::unit::kinds::{money, restart};
 use crate::unit::plan::{EngineUnit, EnvUnit};
 use crate::unit::registry::Registry;
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -16,7 +16,8 @@ use crate::unit::typed::Typed;
 pub(crate) const SPEC: KindSpec = KindSpec {
     tables: &[
         TableSpec::new("engine", ENGINE, "Which engine, and the limits of its runs."),
-        TableSpec::new("budget", BUDGET, "What it may cost."),
+        money::ENGINE_BUDGET,
+        money::ENGINE_PRICE,
         restart::ENGINE,
     ],
     enabled: true,
@@ -35,14 +36,16 @@ const ENGINE: &[KeySpec] = &[
     KeySpec::new("first_event_timeout", DAY, "Time until the first sign of life").default("\"2m\""),
 ];
 
-const BUDGET: &[KeySpec] = &[KeySpec::new(
-    "daily_runs",
-    ValueType::Integer { min: 0, max: 1_000_000 },
-    "Runs a day in local time, failed ones and retries too",
-)];
+/// What goes over single keys: an engine with models must be told which one, and a price is whole.
+pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
+    let price = money::problem(typed).and_then(|(key, why)| {
+        let span = typed.spans(money::PRICE, key)?.value;
+        Some(bad_value::finding(&format!("{}.{key}", money::PRICE), span, why))
+    });
+    model(typed, registry).into_iter().chain(price).collect()
+}
 
-/// What goes over single keys: an engine with models must be told which one.
-pub(crate) fn check(typed: &Typed, registry: &Registry) -> Option<Finding> {
+fn model(typed: &Typed, registry: &Registry) -> Option<Finding> {
     let own = typed.settings("engine");
     let view = registry.engine(own.text("engine")?)?;
     if !view.needs_model || own.text("model").is_some_and(|model| !model.is_empty()) {
@@ -75,9 +78,10 @@ pub(crate) fn build(
         first_event_timeout: span("first_event_timeout"),
         local: (view.is_local)(&settings),
         daily_runs: typed
-            .settings("budget")
+            .settings(money::BUDGET)
             .integer("daily_runs")
             .and_then(|number| u32::try_from(number).ok()),
+        money: money::engine(typed, view),
         exit_attempts: restart::exit_attempts(typed.settings(restart::NAME)),
         settings,
     })

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::UnitName;
+use crate::model::budget::Budget;
 use crate::model::schedule::Schedule;
 
 /// Limits of the daemon.
@@ -15,6 +16,8 @@ pub struct DaemonUnit {
     pub workers: usize,
     /// Sends at once.
     pub senders: usize,
+    /// What all engines together may cost.
+    pub budget: Budget,
     /// For an orderly stop.
     pub stop_timeout: Duration,
     /// `[store] path`; `None`: `workagent.db` in the state directory.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::budget::EngineMoney;
 use crate::model::item::Backlog;
 use crate::model::retry::RestartPolicy;
 use crate::model::schedule::Schedule;
@@ -72,6 +73,8 @@ pub struct EngineUnit {
     pub local: bool,
     /// `[budget] daily_runs`: runs a day in local time, failed ones and retries too; `None` is unlimited.
     pub daily_runs: Option<u32>,
+    /// What it costs and may cost.
+    pub money: EngineMoney,
     /// `[restart] exit_attempts`: a case whose program fell over at this try goes to the route's next engine, or to the
     /// user.
     pub exit_attempts: u32,

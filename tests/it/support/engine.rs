@@ -63,6 +63,7 @@ impl EngineBench {
             first_event_timeout: LONG,
             local: false,
             daily_runs: None,
+            money: workagent::model::budget::EngineMoney::default(),
             exit_attempts: 2,
             settings: Settings(settings),
         };

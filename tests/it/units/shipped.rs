@@ -105,8 +105,14 @@ fn they_show_every_key_with_its_default() {
         let read_only = CATALOG.platform(stem).is_some_and(|spec| kind == Kind::Connector && !spec.replies);
         let skipped =
             |table: &TableSpec| stem == "template" && matches!(table.name, "engine" | "budget" | "restart");
+        // Money in all its keys is shown once, with the engine that is paid by tokens.
+        let money = |table: &TableSpec, key: &str| {
+            kind == Kind::Engine
+                && stem != "anthropic"
+                && (table.name == "price" || table.name == "budget" && key != "daily_runs")
+        };
         for table in tables.iter().filter(|table| !skipped(table)) {
-            for key in table.keys.iter().filter(|key| key.name != "account") {
+            for key in table.keys.iter().filter(|key| key.name != "account" && !money(table, key.name)) {
                 // What is never sent is not held, a program has no model that we know of, a server no environment
                 // and no exit.
                 let idle = [("command", "model"), ("openai-chat", "env"), ("openai-chat", "exit_attempts")]

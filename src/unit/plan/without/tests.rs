@@ -18,6 +18,7 @@ fn place() -> Place {
 fn plan(units: &[&str], edges: &[&str]) -> Plan {
     let mut plan = Plan {
         daemon: Arc::new(DaemonUnit {
+            budget: crate::model::budget::Budget::default(),
             rehearsal: false,
             workers: 1,
             senders: 1,
@@ -58,6 +59,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
                     first_event_timeout: second,
                     local: true,
                     daily_runs: None,
+                    money: crate::model::budget::EngineMoney::default(),
                     exit_attempts: 2,
                     settings: crate::unit::value::Settings::default(),
                 };

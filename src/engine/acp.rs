@@ -7,14 +7,17 @@
 mod answer;
 mod client;
 mod errors;
+mod locks;
 mod messages;
 mod permission;
 mod presets;
 mod settings;
 mod wire;
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -211,8 +214,10 @@ impl AcpEngine {
         let mut built = env::build(environment, &self.env, secrets.as_ref())
             .await
             .map_err(|error| port_failure(&error))?;
-        for (name, value) in self.preset.env {
-            built.0.entry((*name).to_owned()).or_insert_with(|| EnvValue::Plain(value.into()));
+        let lock = self.preset.lock.of(&self.policy.allow).env;
+        let lock = lock.iter().map(|(name, value)| (*name, value.as_str()));
+        for (name, value) in self.preset.env.iter().copied().chain(lock) {
+            built.0.entry(name.to_owned()).or_insert_with(|| EnvValue::Plain(value.into()));
         }
         let set = |name: &str| self.env.iter().any(|unit| unit.set.contains_key(name));
         // Some write the request into files there when something fails; those go with the run.
@@ -237,9 +242,16 @@ impl AcpEngine {
         let place = Place::make(run_dir, self.submit.then_some(&prompt)).map_err(|error| {
             failed(RunFailure::Config, format!("make a place in {}: {error}", run_dir.display()))
         })?;
+        let mut args: Vec<OsString> = self.args.iter().map(Into::into).collect();
+        if let Some((argument, text)) = self.preset.lock.of(&self.policy.allow).file {
+            let file = place.keep("lock.toml", &text).map_err(|error| {
+                failed(RunFailure::Config, format!("write into {}: {error}", run_dir.display()))
+            })?;
+            args.extend([argument.into(), file.into()]);
+        }
         let spec = ChildSpec {
             program: self.program.clone().into(),
-            args: self.args.iter().map(Into::into).collect(),
+            args,
             env: self.child_env(Some(&place.tmp)).await?,
             cwd: place.work.clone(),
             stdin: Vec::new(),
@@ -321,6 +333,14 @@ impl Place {
         let handover = Handover::make(run_dir.join("mcp"), &prompt.case_text())?;
         Ok(Self { handover: Some(handover), ..place })
     }
+
+    /// Writes a file that the agent is given beside its directory.
+    fn keep(&self, name: &str, text: &str) -> std::io::Result<PathBuf> {
+        let file = self.tmp.with_file_name(name);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600).open(&file)?.write_all(text.as_bytes())?;
+        Ok(file)
+    }
 }
 
 /// A talk that is over.
@@ -344,6 +364,8 @@ impl Ended {
             }
             (_, Some(end)) => Err(self.ended_by_us(end)),
             (Some(Turn::Failed(failure, detail)), None) => Err((failure.clone(), detail.clone())),
+            // What was skipped may have been a part of the draft.
+            (Some(Turn::Done), None) if self.report.lines_skipped > 0 => Err(client::lost()),
             (Some(Turn::Done), None) => Ok(()),
             (None, None) => Err(self.ended_by_itself()),
         };
@@ -417,3 +439,6 @@ impl Ended {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

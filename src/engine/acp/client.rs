@@ -176,7 +176,8 @@ impl Client {
 
     /// A line was too long to be read: it may have been the one that is waited for.
     pub(super) fn lost_a_line(&mut self) {
-        self.fail(RunFailure::Protocol, "line too long: it wrote a line that is longer than any answer");
+        let (failure, detail) = lost();
+        self.fail(failure, detail);
     }
 
     /// A line came.
@@ -437,6 +438,11 @@ impl Client {
             );
         }
     }
+}
+
+/// What a line that could not be read comes to.
+pub(super) fn lost() -> (RunFailure, String) {
+    (RunFailure::Protocol, "line too long: it wrote a line that is longer than any answer".to_owned())
 }
 
 /// An object with one more text in it.

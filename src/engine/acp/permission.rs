@@ -24,7 +24,7 @@ pub(super) struct Policy {
 }
 
 /// Our own tools, which read the case and put a draft into a file that only we read.
-const OWN_TOOLS: [&str; 2] = ["submit_draft", "read_case"];
+pub(super) const OWN_TOOLS: [&str; 2] = ["submit_draft", "read_case"];
 
 /// What comes of a request.
 #[derive(Clone, Debug, PartialEq)]

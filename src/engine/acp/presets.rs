@@ -2,6 +2,8 @@
 //!
 //! Measured with the versions in the comments, on Linux. An agent that does not offer the mode any more is not run.
 
+use super::locks::Lock;
+
 /// One agent.
 #[derive(Debug)]
 pub(super) struct Preset {
@@ -15,6 +17,8 @@ pub(super) struct Preset {
     pub(super) env: &'static [(&'static str, &'static str)],
     /// The mode in which it asks before it does anything; empty: it has no modes.
     pub(super) mode: &'static str,
+    /// How its own tools are taken away.
+    pub(super) lock: Lock,
     /// Choices of the session beside the mode.
     pub(super) config: &'static [(&'static str, &'static str)],
     /// What a person does when it is not logged in.
@@ -23,8 +27,8 @@ pub(super) struct Preset {
 
 /// The agents, and `custom` for any other.
 pub(super) const PRESETS: [Preset; 8] = [
-    // 0.61.0. In a folder that is not trusted it starts no MCP server, without a word. The mode `plan` keeps MCP tools
-    // from being called; in `default` it asks.
+    // 0.61.0. In a folder that is not trusted it starts no MCP server, without a word. In the mode `default` it runs
+    // commands that it thinks harmless without asking, so its tools are taken away.
     Preset {
         name: "gemini",
         program: "gemini",
@@ -35,21 +39,22 @@ pub(super) const PRESETS: [Preset; 8] = [
             ("GEMINI_TELEMETRY_ENABLED", "false"),
         ],
         mode: "default",
+        lock: Lock::GeminiPolicy,
         config: &[],
         login: "run `gemini` once in a terminal and log in",
     },
-    // 1.18.33. Runs commands without asking by default: its tools are taken away, ours are asked for.
+    // 1.18.33. Runs commands without asking by default, so its tools are taken away.
     Preset {
         name: "opencode",
         program: "opencode",
         args: &["acp"],
         env: &[
-            ("OPENCODE_PERMISSION", r#"{"*":"deny","workagent_*":"ask"}"#),
             ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
             ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
             ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
         ],
         mode: "build",
+        lock: Lock::OpencodePermission,
         config: &[],
         login: "run `opencode auth login` in a terminal",
     },
@@ -60,6 +65,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         args: &["--acp"],
         env: &[],
         mode: "default",
+        lock: Lock::Mode,
         config: &[],
         login: "run `qwen` once in a terminal and log in",
     },
@@ -70,6 +76,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         args: &["--acp", "--no-auto-update"],
         env: &[],
         mode: "https://agentclientprotocol.com/protocol/session-modes#agent",
+        lock: Lock::Mode,
         config: &[("allow_all", "off")],
         login: "run `copilot login` in a terminal",
     },
@@ -80,6 +87,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         args: &["acp"],
         env: &[("GOOSE_MODE", "approve")],
         mode: "",
+        lock: Lock::Mode,
         config: &[],
         login: "run `goose configure` in a terminal",
     },
@@ -96,6 +104,7 @@ pub(super) const PRESETS: [Preset; 8] = [
             ("CLAUDE_CODE_MAX_RETRIES", "2"),
         ],
         mode: "default",
+        lock: Lock::Mode,
         config: &[],
         login: "run `claude` once in a terminal and log in",
     },
@@ -106,6 +115,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         args: &[],
         env: &[],
         mode: "read-only",
+        lock: Lock::Mode,
         config: &[],
         login: "run `codex login` in a terminal, or name the way in auth_method",
     },
@@ -119,6 +129,7 @@ pub(super) const ANY: Preset = Preset {
     args: &[],
     env: &[],
     mode: "",
+    lock: Lock::Mode,
     config: &[],
     login: "log in with its own program",
 };

@@ -344,7 +344,6 @@ fn orders(
         worker: WorkerOrders {
             plan: Arc::clone(plan),
             engines: engines.clone(),
-            desk: Arc::clone(&desk),
             slots: plan.daemon.workers,
             generation,
         },

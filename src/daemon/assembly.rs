@@ -201,6 +201,7 @@ impl Assembly {
             state_dir: paths.state.clone(),
         };
         let bundle = DaemonRuntimeBundle::build(Arc::new(plan), generation, deps);
+        store.set_ways_out(bundle.desk.ways_out()).await?;
         let (compiled, pinned) = (Arc::new(compiled), pinned.map(|pinned| pinned.generation));
         Ok(Self {
             bundle,

@@ -236,6 +236,7 @@ impl Reloader {
         let number = pinned.as_ref().map(|pinned| pinned.generation);
         let becomes_live = changes.applies() || source.plan.hash != inner.hash;
         let mut generation = previous;
+        let mut ways = Vec::new();
         if becomes_live {
             generation = match number {
                 Some(number) => number,
@@ -245,6 +246,7 @@ impl Reloader {
             changes.could_not(&next.failed);
             inner.unbuilt = next.failed.keys().cloned().collect();
             running.swap(next, &anew);
+            ways = running.bundle().desk.ways_out();
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
             self.0.rooms.service.status(&status_line(running));
@@ -262,6 +264,7 @@ impl Reloader {
                     tracing::error!("keep the plan on disk: {}", chain(&error));
                 }
             }
+            store.set_ways_out(ways).await?;
             fit_to_plan(store, clock, &source.plan, Some(&old)).await?;
         }
         Ok(view)

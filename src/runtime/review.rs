@@ -11,7 +11,7 @@ use crate::model::cycle::{ReviewSummary, RuntimeSummary};
 use crate::model::ids::{ActionId, DraftId};
 use crate::model::live::Live;
 use crate::secret::scrub::Scrubber;
-use crate::store::{Due, Store, StoreError};
+use crate::store::{Due, Store, StoreError, WayOut};
 use crate::supervise::{Cycle, Next, Pass};
 use crate::unit::plan::OutboundRule;
 
@@ -39,6 +39,17 @@ impl ReviewDesk {
     #[must_use]
     pub fn rule(&self, connector: &str) -> Option<DeskRule> {
         self.rules.get().get(connector).cloned()
+    }
+
+    /// What applies to each connector that is on, as the record keeps it for drafts made while it is off.
+    #[must_use]
+    pub fn ways_out(&self) -> Vec<WayOut> {
+        let way = |(connector, rule): (&String, &DeskRule)| WayOut {
+            connector: connector.clone(),
+            destination: rule.destination.to_string(),
+            auto: rule.outbound == OutboundRule::Auto,
+        };
+        self.rules.get().iter().map(way).collect()
     }
 
     /// Approves the version of a draft that has this hash.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::rows::{Columns, draft, draft_sql};
+use super::rows::{Columns, draft, draft_sql, json};
 use super::state::case_may;
+use super::types::WayOut;
 use super::writer::Tx;
 use super::{Result, Store, StoreError, journal};
 use super::{leases, outbox};
@@ -23,6 +24,11 @@ const COUNT_OPEN_NOW: &str =
 
 const EDIT: &str =
     "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ? WHERE draft_id = ?";
+const SET_WAYS: &str = "INSERT INTO ways_out (connector, destination, auto) \
+     SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1) WHERE true \
+     ON CONFLICT (connector) DO UPDATE SET destination = excluded.destination, auto = excluded.auto";
+const KNOWN_WAYS: &str = "SELECT count(*) FROM json_each(?1) j CROSS JOIN ways_out w \
+     ON w.connector = j.value ->> 0 AND w.destination = j.value ->> 1 AND w.auto = j.value ->> 2";
 const READDRESS: &str = "UPDATE drafts SET destination = ?2, auto = 0, hash = ?3 WHERE id = ?1";
 const DECIDE: &str = "UPDATE drafts SET state = ?2, note = ?3, deferred_until = NULL WHERE id = ?1";
 const DEFER: &str = "UPDATE drafts SET deferred_until = ?2 WHERE id = ?1";
@@ -147,6 +153,25 @@ impl Store {
                 tx.wake.ingest |= to == CaseState::New;
                 move_case(tx, seen.case, to, None, 1).await
             })
+        })
+        .await
+    }
+
+    /// Notes where connectors send from now on, and by which rule. Drafts that are there keep what they were made for.
+    pub async fn set_ways_out(&self, ways: Vec<WayOut>) -> Result<()> {
+        const DOING: &str = "note where connectors send";
+        let rows: Vec<(&str, &str, i64)> =
+            ways.iter().map(|way| (&*way.connector, &*way.destination, i64::from(way.auto))).collect();
+        let rows = json(&rows);
+        let known: i64 = match self.read_first(DOING, sqlx::query(KNOWN_WAYS).bind(rows.clone())).await? {
+            Some(row) => Columns::of(&row).take()?,
+            None => 0,
+        };
+        if usize::try_from(known) == Ok(ways.len()) {
+            return Ok(());
+        }
+        self.write(DOING, move |tx| {
+            Box::pin(async move { tx.run(DOING, sqlx::query(SET_WAYS).bind(rows.clone())).await.map(|_| ()) })
         })
         .await
     }

@@ -57,10 +57,12 @@ pub(super) const SUPERSEDE: &str = "UPDATE drafts SET state = 'superseded' WHERE
 pub(super) const ADD_DRAFTS: &str = "INSERT INTO drafts (id, case_id, run_id, connector, state, stale, made_at, hash, generation, \
      destination, auto) \
      SELECT ? + key, value ->> 0, value ->> 1, value ->> 2, 'open', value ->> 3, ?, value ->> 4, value ->> 5, \
-     value ->> 10, value ->> 11 \
-     FROM json_each(?); \
+     value ->> 10, value ->> 11 FROM json_each(?); \
      INSERT INTO draft_bodies (draft_id, envelope, body, engine_body, made_by, remarks) \
      SELECT ? + key, value ->> 6, value ->> 7, value ->> 7, value ->> 8, value ->> 9 FROM json_each(?)";
+
+pub(super) const WAYS_OUT: &str = "SELECT json_group_array(json_array(w.connector, w.destination, \
+     json(iif(w.auto, 'true', 'false')))) FROM json_each(?1) j CROSS JOIN ways_out w ON w.connector = j.value";
 
 pub(super) const FINISH: &str = "\
      UPDATE runs SET outcome = j.value ->> 1, detail = j.value ->> 2, input_tokens = j.value ->> 3, \
@@ -188,6 +190,26 @@ impl Batched<Option<DraftId>> for FinishRun {
     }
 }
 
+/// Where connectors send and whether by rule.
+type Ways = HashMap<String, (String, bool)>;
+
+/// Those of the connectors of these drafts.
+async fn ways_out(tx: &mut Tx, inputs: &[&FinishRun]) -> Result<Ways> {
+    let connectors: HashSet<&str> = inputs
+        .iter()
+        .filter_map(|input| match &input.end {
+            RunEnd::Draft { connector, .. } => Some(connector.as_str()),
+            _ => None,
+        })
+        .collect();
+    if connectors.is_empty() {
+        return Ok(Ways::new());
+    }
+    let rows: Vec<(String, String, bool)> =
+        tx.list(FINISHING, sqlx::query(WAYS_OUT).bind(json(&connectors))).await?;
+    Ok(rows.into_iter().map(|(connector, destination, auto)| (connector, (destination, auto))).collect())
+}
+
 /// What is known of a run that is to end.
 struct Open {
     news: i64,
@@ -216,7 +238,7 @@ type RunRow<'a> = (
     Option<u64>,
 );
 type CaseRow<'a> = (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>);
-type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String, &'a str, bool);
+type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String, String, bool);
 
 async fn finish(tx: &mut Tx, inputs: &[&FinishRun]) -> Result<Vec<Result<Option<DraftId>>>> {
     let fences: Vec<_> = inputs.iter().map(|end| (end.case.0, end.token, end.run.0)).collect();
@@ -228,13 +250,14 @@ async fn finish(tx: &mut Tx, inputs: &[&FinishRun]) -> Result<Vec<Result<Option<
         open.insert(position, Open { news, runs: run.is_some() });
         first_draft = last_draft + 1;
     }
+    let ways = ways_out(tx, inputs).await?;
     let mut ends = Ends::default();
     let mut done: HashSet<CaseId> = HashSet::new();
     let mut answers = Vec::with_capacity(inputs.len());
     for (position, &input) in inputs.iter().enumerate() {
         let answer = match open.get(&position) {
             Some(known) if known.runs && done.insert(input.case) => {
-                Ok(end(tx, &mut ends, input, known.news, first_draft))
+                Ok(end(tx, &mut ends, input, (known.news, first_draft), &ways))
             }
             Some(known) if !known.runs => {
                 Err(StoreError::refused(format!("run {} of case {} is not running", input.run, input.case)))
@@ -284,17 +307,18 @@ fn end<'a>(
     tx: &mut Tx,
     ends: &mut Ends<'a>,
     input: &'a FinishRun,
-    news: i64,
-    first_draft: i64,
+    (news, first_draft): (i64, i64),
+    ways: &Ways,
 ) -> Option<DraftId> {
     let FinishRun { case, run, end, usage, generation, .. } = input;
     let came = news > 1;
     let mut made = None;
     let (mut reason, mut until, mut engine) = (None, None, None);
     let (outcome, detail, wanted): (&str, &str, CaseState) = match end {
-        RunEnd::Draft { connector, destination, auto, envelope, body, made_by, remarks } => {
+        RunEnd::Draft { connector, envelope, body, made_by, remarks } => {
             let id = DraftId(first_draft + i64::try_from(ends.drafts.len()).unwrap_or(i64::MAX));
-            let hash = approval_hash(connector, destination, envelope, body);
+            let (destination, auto) = ways.get(connector).cloned().unwrap_or_default();
+            let hash = approval_hash(connector, &destination, envelope, body);
             ends.drafts.push((
                 case.0,
                 run.0,
@@ -307,7 +331,7 @@ fn end<'a>(
                 made_by,
                 json(remarks),
                 destination,
-                *auto,
+                auto,
             ));
             ends.lines.push((case.0, "draft", format!("{id} by {made_by}, {run}")));
             made = Some(id);

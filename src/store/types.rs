@@ -74,6 +74,17 @@ pub struct CaseFacts {
     pub automatic_before: bool,
 }
 
+/// Where a connector sends, and whether without a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WayOut {
+    /// The connector unit's name.
+    pub connector: String,
+    /// [`Connector::destination`](crate::platform::Connector::destination).
+    pub destination: String,
+    /// Its rule is `outbound = "auto"`.
+    pub auto: bool,
+}
+
 /// What ingest decided about a new case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admission {
@@ -180,10 +191,6 @@ pub enum RunEnd {
     Draft {
         /// The connector that would send it.
         connector: String,
-        /// Where it sends.
-        destination: String,
-        /// Its rule is `outbound = "auto"`.
-        auto: bool,
         /// Who gets it.
         envelope: Envelope,
         /// The text.

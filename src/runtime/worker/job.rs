@@ -20,7 +20,7 @@ use crate::model::text;
 use crate::runtime::cycle_error;
 use crate::runtime::points::Point;
 use crate::store::{AfterFailure, BeginRun, FinishRun, RunEnd, StoreError};
-use crate::unit::plan::{OutboundRule, Standing};
+use crate::unit::plan::Standing;
 
 /// Times a result that could not be recorded is tried again, and the wait between: ten minutes in all.
 const FINISH_TRIES_MAX: u32 = 120;
@@ -192,11 +192,8 @@ fn outcome_end(
         }
         EngineResult::Reply(body) => match envelope(items) {
             Some(envelope) => {
-                let rule = shared.parts.orders.desk.get(&lease.case.connector);
                 let end = RunEnd::Draft {
                     connector: lease.case.connector.clone(),
-                    destination: rule.map(|rule| rule.destination.to_string()).unwrap_or_default(),
-                    auto: rule.is_some_and(|rule| rule.outbound == OutboundRule::Auto),
                     envelope,
                     body: text::cut(&text::visible(&scrub(body)), limits::DRAFT_BYTES_MAX).to_owned(),
                     made_by: made_by(engine, lease),

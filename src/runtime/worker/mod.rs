@@ -15,7 +15,6 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use self::engine_state::EngineStates;
-use super::desk_rule::DeskRules;
 use super::jobs::{Ended, Jobs};
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
@@ -85,8 +84,6 @@ pub struct WorkerOrders {
     pub plan: Arc<Plan>,
     /// Active engines by unit name.
     pub engines: BTreeMap<String, WorkerEngine>,
-    /// Where drafts would go.
-    pub desk: DeskRules,
     /// Cases at once, over all engines.
     pub slots: usize,
     /// The plan generation.

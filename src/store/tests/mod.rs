@@ -161,8 +161,6 @@ fn finish(lease: &Lease, run: RunId, end: RunEnd) -> FinishRun {
 fn reply(lease: &Lease, run: RunId, body: &str) -> FinishRun {
     let end = RunEnd::Draft {
         connector: "mail".into(),
-        destination: "the folder /out".into(),
-        auto: false,
         envelope: envelope(),
         body: body.into(),
         made_by: "template".into(),

@@ -59,6 +59,7 @@ fn hot_statements_go_by_index() {
         ("to finish", runs::TO_FINISH),
         ("supersede", runs::SUPERSEDE),
         ("add drafts", runs::ADD_DRAFTS),
+        ("ways out", runs::WAYS_OUT),
         ("finish", runs::FINISH),
         ("move", drafts::MOVE),
         ("draft", drafts::BY_ID),

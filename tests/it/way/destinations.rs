@@ -90,6 +90,27 @@ async fn an_automatic_draft_for_another_place_waits_for_a_person() {
 }
 
 #[tokio::test]
+async fn a_draft_made_while_its_connector_is_off_is_as_if_it_had_been_on() {
+    let auto = INBOX.replace("hold = \"0s\"", "hold = \"0s\"\noutbound = \"auto\"");
+    let mut way = Way::new(&[("inbox.connector.toml", &auto)]).await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    way.unit("inbox.connector.toml", &auto.replace("enabled = true", "enabled = false"));
+    way.unit("polite.engine.toml", POLITE);
+    way.unit("answers.route.toml", ROUTE);
+    way.start().await;
+    let case = way.cases().await[0].id;
+    way.assembly().store.retry_case(case).await.unwrap();
+    way.cycle().await;
+    let draft = way.drafts().await.remove(0);
+    assert!(draft.auto && draft.destination.ends_with("/out, from me@example.org"), "{draft:?}");
+    way.unit("inbox.connector.toml", &auto);
+    way.start().await;
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 sent\n");
+}
+
+#[tokio::test]
 async fn connectors_that_swap_their_names_do_not_swap_their_drafts() {
     let mut way = with_a_draft().await;
     let seen = way.drafts().await.remove(0);

@@ -54,6 +54,8 @@ catalog! {
         maildir,
     }
     engines: {
+        claude = "claude",
+        codex = "codex",
         template = "template",
         command = "command",
         acp = "acp",

@@ -27,7 +27,7 @@ use self::client::{Client, Sign, Task, Turn};
 use self::permission::{Otherwise, Policy};
 use self::presets::Preset;
 use self::settings::Wanted;
-use super::command::with_hint;
+use super::ended::{by_us, naturally, with_hint};
 use super::handover::Handover;
 use super::prompt::{self, AnswerForm, Prompt};
 use super::{EngineContext, EngineSpec, ExecutionEngine, failed, mcp_supply, port_failure, structured};
@@ -90,13 +90,8 @@ pub const SPEC: EngineSpec = EngineSpec {
              ends and the case waits with the question",
         )
         .default("\"reject\""),
-        KeySpec::new(
-            "allow",
-            ValueType::List,
-            "Tools of MCP servers that it may use without asking you, each as \"SERVER/TOOL\". What they do is done with \
-             no review",
-        ),
         mcp_supply::KEY,
+        mcp_supply::ALLOW,
         KeySpec::new(
             "submit",
             ValueType::Bool,
@@ -192,9 +187,6 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
     }
     if settings.list("config").iter().any(|entry| !entry.contains('=')) {
         problem("config", "has an entry without `=`; write \"NAME=VALUE\"");
-    }
-    if settings.list("allow").iter().any(|entry| !entry.contains('/')) {
-        problem("allow", "has an entry without `/`; write \"SERVER/TOOL\"");
     }
     problems
 }
@@ -403,39 +395,20 @@ impl Ended {
     }
 
     fn ended_by_us(&self, end: ChildEnd) -> (RunFailure, String) {
-        match end {
-            ChildEnd::TimedOutFirst => (
-                RunFailure::TimeoutIdle,
-                format!("it said nothing for {}", short_span(self.limits.first_event)),
-            ),
-            ChildEnd::TimedOutIdle => {
-                (RunFailure::TimeoutIdle, format!("it fell silent for {}", short_span(self.limits.idle)))
-            }
-            ChildEnd::TimedOutProgress => {
-                (RunFailure::TimeoutIdle, format!("it got nowhere for {}", short_span(self.no_progress)))
-            }
-            ChildEnd::TimedOutTotal => {
-                (RunFailure::TimeoutTotal, format!("it took longer than {}", short_span(self.limits.total)))
-            }
-            _ => (RunFailure::Cancelled, "it was cancelled".to_owned()),
+        if end == ChildEnd::TimedOutProgress {
+            return (RunFailure::TimeoutIdle, format!("it got nowhere for {}", short_span(self.no_progress)));
         }
+        by_us(end, self.limits).unwrap_or_else(|| naturally(end))
     }
 
     /// It was gone before its turn was over.
     fn ended_by_itself(&self) -> (RunFailure, String) {
         match self.report.end {
-            ChildEnd::OverCap => {
-                let most = short_size(limits::CHILD_STDOUT_BYTES_MAX as u64);
-                (RunFailure::Protocol, format!("it wrote more than {most}"))
-            }
             ChildEnd::Exited(0) => (RunFailure::Protocol, "it ended before it had answered".to_owned()),
-            ChildEnd::Exited(code) => {
-                (RunFailure::Exit, format!("exit status {code} before it had answered"))
+            end => {
+                let (failure, what) = self.ended_by_us(end);
+                (failure, format!("{what} before it had answered"))
             }
-            ChildEnd::Signalled(signal) => {
-                (RunFailure::Exit, format!("ended by signal {signal} before it had answered"))
-            }
-            end => self.ended_by_us(end),
         }
     }
 }

@@ -6,15 +6,18 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 use self::answer::{Collected, Collector, Output};
+use super::dialect::{Dialect, Transcript};
+use super::ended::{by_us, naturally, with_hint};
+use super::listen::{Start, left_behind, listen};
 use super::{EngineContext, EngineSpec, ExecutionEngine, failed, port_failure, prompt};
 use crate::model::class::PortError;
 use crate::model::limits;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits};
-use crate::model::text::{cut, short_size};
-use crate::model::time::short_span;
+use crate::model::text::short_size;
 use crate::process::{ChildEnd, ChildLimits, ChildReport, ChildSpec, env, lookup};
 use crate::unit::plan::{EngineUnit, EnvUnit};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
@@ -34,12 +37,14 @@ pub const SPEC: EngineSpec = EngineSpec {
         KeySpec::new("args", ValueType::List, "Arguments. Never a secret: command lines are visible to everybody").specifiers(),
         KeySpec::new(
             "output",
-            ValueType::Choice(&["text", "json"]),
+            ValueType::Choice(&["text", "json", "gemini", "opencode", "qwen", "copilot"]),
             "With text the program gets the prompt, and its output is the reply: what stands between the marks that \
              the prompt asks for, or all of it if there are none. With json it gets a JSON \
              object with case, items, instruction, notes and prompt, and answers with one line that is a JSON object: \
              {\"reply\": …}, {\"nothing_to_do\": …}, {\"question\": …} or {\"error\": {\"class\": …, \"message\": …, \
-             \"until\": …}}",
+             \"until\": …}}. With the name of a program it gets the prompt, and its event lines are read (gemini -o \
+             stream-json, opencode run --format json, qwen -o stream-json, copilot --output-format json): the reply \
+             must stand between the marks",
         )
         .default("\"text\""),
         KeySpec::new(
@@ -55,17 +60,30 @@ pub const SPEC: EngineSpec = EngineSpec {
     build,
 };
 
-/// Of stderr, what goes into an error text.
-const HINT_BYTES_MAX: usize = 600;
-
 /// Runs a program.
 #[derive(Debug)]
 pub struct CommandEngine {
     program: OsString,
     args: Vec<OsString>,
-    output: Output,
+    output: How,
     env: Vec<Arc<EnvUnit>>,
     context: EngineContext,
+}
+
+/// How its output is read.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Plain(Output),
+    Events(Dialect),
+}
+
+impl How {
+    fn of(word: &str) -> Self {
+        match word {
+            "json" => Self::Plain(Output::Json),
+            _ => Dialect::of(word).map_or(Self::Plain(Output::Text), Self::Events),
+        }
+    }
 }
 
 fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, PortError> {
@@ -73,7 +91,7 @@ fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, P
     Ok(ExecutionEngine::Command(CommandEngine {
         program: settings.text("program").unwrap_or_default().into(),
         args: settings.list("args").iter().map(OsString::from).collect(),
-        output: if settings.text("output") == Some("json") { Output::Json } else { Output::Text },
+        output: How::of(settings.text("output").unwrap_or_default()),
         env: unit.env.clone(),
         context,
     }))
@@ -108,8 +126,12 @@ impl CommandEngine {
         run_dir: &Path,
         cancel: &CancellationToken,
     ) -> Result<EngineOutcome, EngineError> {
+        let output = match self.output {
+            How::Plain(output) => output,
+            How::Events(dialect) => return self.listen(dialect, request, run_limits, run_dir, cancel).await,
+        };
         let prompt = prompt::build(request);
-        let stdin = match self.output {
+        let stdin = match output {
             Output::Text => prompt.text().into_bytes(),
             Output::Json => answer::request(request, &prompt)
                 .map_err(|error| failed(RunFailure::Protocol, format!("write the request: {error}")))?,
@@ -128,14 +150,12 @@ impl CommandEngine {
                 stdout_bytes_max: limits::CHILD_STDOUT_BYTES_MAX,
             },
         };
-        let mut collector = Collector::new(self.output, prompt.draft.clone());
+        let mut collector = Collector::new(output, prompt.draft.clone());
         let mut on_line = |line: &[u8]| collector.take(line);
         let report = self.context.process.run(spec, cancel, &mut on_line).await;
         let report = report.map_err(|error| port_failure(&error))?;
         let mut remarks = prompt.remarks;
-        if report.swept > 0 {
-            remarks.push(format!("the program left {} processes behind; they were ended", report.swept));
-        }
+        remarks.extend(left_behind(report.swept));
         ended_well(&report, run_limits, &collector)?;
         // What was skipped may have been the answer, or a part of it.
         if report.lines_skipped > 0 {
@@ -149,42 +169,50 @@ impl CommandEngine {
         };
         Ok(EngineOutcome { remarks, ..EngineOutcome::of(result) })
     }
+
+    /// A program whose event lines are known. Its text is a draft only between the marks: errors and notices of such
+    /// programs come as text too.
+    async fn listen(
+        &self,
+        dialect: Dialect,
+        request: &EngineRequest,
+        run_limits: RunLimits,
+        run_dir: &Path,
+        cancel: &CancellationToken,
+    ) -> Result<EngineOutcome, EngineError> {
+        let prompt = prompt::build(request);
+        let start = Start {
+            program: self.program.clone(),
+            args: self.args.clone(),
+            env: self.child_env().await?,
+            cwd: run_dir.to_owned(),
+            stdin: prompt.text().into_bytes(),
+        };
+        let transcript = Transcript::new(dialect, self.context.clock.clone(), TimeZone::system());
+        let listened = listen(&self.context.process, start, run_limits, cancel, transcript).await?;
+        let heard = listened.heard;
+        let result = match prompt::read_answer(&heard.answer.text, &prompt.draft) {
+            Ok(result) => result,
+            Err((failure, detail)) => return Err(EngineError { failure, detail, usage: heard.usage }),
+        };
+        let mut remarks = prompt.remarks;
+        remarks.extend(heard.remarks);
+        remarks.extend(left_behind(listened.swept));
+        Ok(EngineOutcome { usage: heard.usage, facts: heard.facts, remarks, ..EngineOutcome::of(result) })
+    }
 }
 
 /// In the order of distrust: what we did ourselves, then what the program says of its failure, then its exit code.
 fn ended_well(report: &ChildReport, run_limits: RunLimits, collector: &Collector) -> Result<(), EngineError> {
-    let ended = |failure, what: String| Err(failed(failure, with_hint(&what, report)));
+    let ended = |(failure, what): (RunFailure, String)| Err(failed(failure, with_hint(&what, report)));
+    if let Some(end) = by_us(report.end, run_limits) {
+        return ended(end);
+    }
     match report.end {
-        ChildEnd::Cancelled => ended(RunFailure::Cancelled, "it was cancelled".to_owned()),
-        ChildEnd::TimedOutFirst => ended(
-            RunFailure::TimeoutIdle,
-            format!("it said nothing for {}", short_span(run_limits.first_event)),
-        ),
-        ChildEnd::TimedOutIdle | ChildEnd::TimedOutProgress => {
-            ended(RunFailure::TimeoutIdle, format!("it fell silent for {}", short_span(run_limits.idle)))
-        }
-        ChildEnd::TimedOutTotal => {
-            ended(RunFailure::TimeoutTotal, format!("it took longer than {}", short_span(run_limits.total)))
-        }
-        ChildEnd::OverCap => {
-            let most = short_size(limits::CHILD_STDOUT_BYTES_MAX as u64);
-            ended(RunFailure::Protocol, format!("it wrote more than {most}"))
-        }
         ChildEnd::Exited(0) => Ok(()),
         // Its own words about the failure say more than a number.
-        ChildEnd::Exited(_) | ChildEnd::Signalled(_) if collector.holds_error() => Ok(()),
-        ChildEnd::Exited(code) => ended(RunFailure::Exit, format!("exit status {code}")),
-        ChildEnd::Signalled(signal) => ended(RunFailure::Exit, format!("ended by signal {signal}")),
-    }
-}
-
-/// With the last lines of stderr, which is where programs say what they miss.
-pub(super) fn with_hint(what: &str, report: &ChildReport) -> String {
-    let tail = report.stderr_tail.trim();
-    let start = tail.ceil_char_boundary(tail.len().saturating_sub(HINT_BYTES_MAX));
-    match cut(tail.get(start..).unwrap_or_default(), HINT_BYTES_MAX).trim() {
-        "" => what.to_owned(),
-        hint => format!("{what}: {hint}"),
+        _ if collector.holds_error() => Ok(()),
+        end => ended(naturally(end)),
     }
 }
 

@@ -18,6 +18,13 @@ pub const KEY: KeySpec = KeySpec::new(
 )
 .specifiers();
 
+/// The key of an engine's own table that names the tools of servers.
+pub const ALLOW: KeySpec = KeySpec::new(
+    "allow",
+    ValueType::List,
+    "Tools of MCP servers that it may use without asking you, each as \"SERVER/TOOL\". What they do is done with no review",
+);
+
 /// A server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum McpServer {
@@ -62,6 +69,16 @@ pub fn of(settings: &Settings) -> Vec<McpServer> {
 pub fn check(settings: &Settings) -> Vec<KeyProblem> {
     let mut names: Vec<String> = vec![OWN_SERVER.to_owned()];
     let mut problems = Vec::new();
+    // They go into command lines and rules: nothing but what names are made of.
+    let is_tool = |entry: &String| {
+        entry.split_once('/').is_some_and(|(server, tool)| {
+            is_name(server) && !tool.is_empty() && tool.bytes().all(is_tool_byte)
+        })
+    };
+    if !settings.list(ALLOW.name).iter().all(is_tool) {
+        let message = "has an entry that is not \"SERVER/TOOL\", in letters, digits, hyphens and underscores";
+        problems.push(KeyProblem { key: ALLOW.name, message: message.to_owned() });
+    }
     for entry in settings.list(KEY.name) {
         let message = match parse(entry) {
             Err(message) => message.to_owned(),
@@ -86,7 +103,7 @@ fn parse(entry: &str) -> Result<McpServer, &'static str> {
     let (name, rest) = entry.split_once('=').ok_or("has an entry without `=`; write \"NAME = PROGRAM\"")?;
     let (name, rest) = (name.trim().to_owned(), rest.trim());
     // What all agents take in the name of a tool.
-    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+    if !is_name(&name) {
         return Err("has a server whose name is not made of letters, digits and hyphens");
     }
     if rest.starts_with("http://") || rest.starts_with("https://") {
@@ -105,6 +122,14 @@ fn parse(entry: &str) -> Result<McpServer, &'static str> {
         return Err("has a program that is neither an absolute path nor a name without `/`");
     }
     Ok(McpServer::Program { name, command, args: words.collect(), env: Vec::new() })
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+fn is_tool_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }
 
 /// Words between blanks; double quotes keep blanks, and nothing else is special.
@@ -147,24 +172,36 @@ pub fn claude_config(servers: &[McpServer]) -> Value {
     json!({ "mcpServers": list })
 }
 
-/// What `codex -c …` reads, one text for each `-c`. The values are TOML.
+/// The same tools in the spelling of `claude --allowedTools`.
 #[must_use]
-pub fn codex_overrides(servers: &[McpServer]) -> Vec<String> {
+pub fn claude_tools(allow: &[String]) -> Vec<String> {
+    let named = allow.iter().filter_map(|entry| entry.split_once('/'));
+    named.map(|(server, tool)| format!("mcp__{server}__{tool}")).collect()
+}
+
+/// What `codex -c …` reads, one text for each `-c`: servers, each with the tools that may be used of it and no others. The
+/// values are TOML.
+#[must_use]
+pub fn codex_overrides(servers: &[McpServer], allow: &[String]) -> Vec<String> {
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let one = |server: &McpServer| {
+        let of_it =
+            allow.iter().filter_map(|entry| entry.split_once('/')).filter(|(of, _)| *of == server.name());
+        let tools: Vec<String> = of_it.map(|(_, tool)| text(tool)).collect();
+        let tools = tools.join(", ");
         let value = match server {
             McpServer::Program { command, args, env, .. } => {
                 let args: Vec<String> = args.iter().map(|arg| text(arg)).collect();
                 let env: Vec<String> =
                     env.iter().map(|(name, value)| format!("{} = {}", text(name), text(value))).collect();
                 format!(
-                    "{{ command = {}, args = [{}], env = {{ {} }} }}",
+                    "{{ command = {}, args = [{}], env = {{ {} }}, enabled_tools = [{tools}] }}",
                     text(command),
                     args.join(", "),
                     env.join(", ")
                 )
             }
-            McpServer::Url { url, .. } => format!("{{ url = {} }}", text(url)),
+            McpServer::Url { url, .. } => format!("{{ url = {}, enabled_tools = [{tools}] }}", text(url)),
         };
         format!("mcp_servers.{}={value}", server.name())
     };
@@ -222,6 +259,12 @@ mod tests {
             );
         }
         assert_eq!(check(&settings(&["a = x", "a = y"]))[0].message, "names the server `a` twice");
+        for (entry, right) in
+            [("crm/find", true), ("crm", false), ("crm/", false), ("crm/a,b", false), ("a b/c", false)]
+        {
+            let allow = Settings([("allow".to_owned(), Setting::List(vec![entry.into()]))].into());
+            assert_eq!(check(&allow).is_empty(), right, "{entry}");
+        }
     }
 
     #[test]
@@ -239,12 +282,13 @@ mod tests {
             claude_config(&servers).to_string(),
             r#"{"mcpServers":{"crm":{"type":"stdio","command":"/opt/crm","args":["say \"hi\""],"env":{"A":"b"}},"docs":{"type":"http","url":"https://x.example/mcp"}}}"#
         );
-        let overrides = codex_overrides(&servers);
+        let overrides = codex_overrides(&servers, &["crm/find".into()]);
+        assert_eq!(claude_tools(&["crm/find".into()]), ["mcp__crm__find"]);
         assert_eq!(
             overrides,
             [
-                r#"mcp_servers.crm={ command = "/opt/crm", args = ['say "hi"'], env = { "A" = "b" } }"#,
-                r#"mcp_servers.docs={ url = "https://x.example/mcp" }"#,
+                r#"mcp_servers.crm={ command = "/opt/crm", args = ['say "hi"'], env = { "A" = "b" }, enabled_tools = ["find"] }"#,
+                r#"mcp_servers.docs={ url = "https://x.example/mcp", enabled_tools = [] }"#,
             ]
         );
         for line in overrides {

@@ -2,11 +2,18 @@
 
 pub mod acp;
 pub mod after;
+mod agent;
+pub mod claude;
+pub mod codex;
 pub mod command;
+pub mod dialect;
+mod ended;
 #[cfg(test)]
 mod fixtures;
 pub mod handover;
+mod listen;
 pub mod mcp_supply;
+pub mod notices;
 pub mod openai_chat;
 pub mod prompt;
 pub mod router;
@@ -38,6 +45,10 @@ use crate::unit::value::Settings;
 /// An engine never sends; it returns a draft or a classed error.
 #[derive(Debug)]
 pub enum ExecutionEngine {
+    /// Runs Claude Code.
+    Claude(Box<claude::ClaudeEngine>),
+    /// Runs Codex CLI.
+    Codex(Box<codex::CodexEngine>),
     /// Renders a template.
     Template(template::TemplateEngine),
     /// Runs a program.
@@ -94,6 +105,8 @@ impl ExecutionEngine {
     /// Why a run would fail, as far as can be told without one.
     pub async fn probe(&self) -> Result<String, EngineError> {
         match self {
+            Self::Claude(engine) => engine.probe().await,
+            Self::Codex(engine) => engine.probe().await,
             Self::Template(engine) => engine.probe().await,
             Self::Command(engine) => engine.probe().await,
             Self::Acp(engine) => engine.probe().await,
@@ -114,6 +127,8 @@ impl ExecutionEngine {
         cancel: &CancellationToken,
     ) -> Result<EngineOutcome, EngineError> {
         let outcome = match self {
+            Self::Claude(engine) => engine.run(request, limits, run_dir, cancel).await,
+            Self::Codex(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::Template(engine) => engine.run(request).await,
             Self::Command(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::Acp(engine) => engine.run(request, limits, run_dir, cancel).await,
@@ -137,7 +152,7 @@ fn checked(outcome: EngineOutcome) -> Result<EngineOutcome, EngineError> {
                     (short_size(text.len() as u64), short_size(limits::DRAFT_BYTES_MAX as u64));
                 return refuse(RunFailure::Protocol, format!("the reply has {size}, the most is {most}"));
             }
-            if let Some((notice, failure)) = notice(&text) {
+            if let Some((notice, failure)) = notices::notice(&text) {
                 return refuse(failure, format!("instead of a reply came a notice, \"{notice}…\""));
             }
             EngineResult::Reply(text)
@@ -146,28 +161,6 @@ fn checked(outcome: EngineOutcome) -> Result<EngineOutcome, EngineError> {
         EngineResult::Question(question) => EngineResult::Question(clean(&question)),
     };
     Ok(EngineOutcome { result, ..outcome })
-}
-
-/// Texts that known programs print in place of an answer, some with exit code 0, and what they mean.
-const NOTICES: [(&str, RunFailure); 14] = [
-    ("API Error: 401", RunFailure::Auth),
-    ("[API Error: 401", RunFailure::Auth),
-    ("API Error", RunFailure::Protocol),
-    ("[API Error", RunFailure::Protocol),
-    ("Not logged in", RunFailure::Auth),
-    ("Invalid API key", RunFailure::Auth),
-    ("Please run /login", RunFailure::Auth),
-    ("Credit balance is too low", RunFailure::Billing),
-    ("You've hit your", RunFailure::UsageLimit(None)),
-    ("You’ve hit your", RunFailure::UsageLimit(None)),
-    ("You're out of extra usage", RunFailure::UsageLimit(None)),
-    ("Claude AI usage limit reached", RunFailure::UsageLimit(None)),
-    ("5-hour limit reached", RunFailure::UsageLimit(None)),
-    ("Error: Reached max turns", RunFailure::Cut),
-];
-
-fn notice(text: &str) -> Option<(&'static str, RunFailure)> {
-    NOTICES.iter().find(|(start, _)| text.starts_with(start)).cloned()
 }
 
 /// A failure that cost nothing that we know of.

@@ -198,7 +198,7 @@ pub struct Compiled {
     pub origins: Origins,
     /// Every unit named by a unit, also by and to those that are off or not there, sorted; what masked units say is not
     /// among them. [`Plan::edges`] has those between units that take part.
-    pub references: Vec<Edge>,
+    pub references: Vec<Arc<Edge>>,
     /// The `daemon` unit itself is off or broken, so `plan.daemon` holds the defaults: a daemon must not start on it.
     pub daemon_off: Option<Off>,
 }

@@ -51,7 +51,7 @@ pub struct Plan {
     /// The unit file that each unit came from, for people.
     pub sources: BTreeMap<UnitName, PathBuf>,
     /// Edges between units that both take part, sorted.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<Arc<Edge>>,
     /// SHA-256 of the canonical form, 64 hex digits: formatting and comments do not change it.
     pub hash: String,
 }

@@ -1,14 +1,11 @@
 //! What an agent's error means. Each agent puts its kind somewhere else; the text is looked at last. Pure.
 
-use std::time::Duration;
-
 use super::wire::RpcError;
+use crate::engine::notices::{self, Moment};
+use crate::model::limits;
 use crate::model::run::RunFailure;
 use crate::model::text::one_line;
 use crate::model::time::Timestamp;
-
-/// Too fast, without a time: agents never say how long.
-const RATE_WAIT: Duration = Duration::from_secs(60);
 
 /// Of an agent's own words.
 const MESSAGE_BYTES_MAX: usize = 400;
@@ -24,7 +21,10 @@ pub(super) fn classify(error: &RpcError, now: Timestamp) -> (RunFailure, String)
         words if words.is_empty() => format!("error {}", error.code),
         words => words,
     };
-    let failure = by_field(error, now).unwrap_or_else(|| by_text(said, now).unwrap_or(RunFailure::Protocol));
+    let moment = Moment::here(now);
+    let status = u16::try_from(error.code).ok().filter(|code| (400..600).contains(code));
+    let by_text = || notices::failure(said, status, &moment);
+    let failure = by_field(error, said, &moment).or_else(by_text).unwrap_or(RunFailure::Protocol);
     (failure, words)
 }
 
@@ -33,13 +33,12 @@ pub(super) fn wants_login(error: &RpcError) -> bool {
     error.code == AUTH_REQUIRED
 }
 
-fn by_field(error: &RpcError, now: Timestamp) -> Option<RunFailure> {
-    let limited = || RunFailure::RateLimited(now.plus(RATE_WAIT));
-    let said = || by_text(&error.message, now);
+fn by_field(error: &RpcError, said: &str, moment: &Moment) -> Option<RunFailure> {
+    // A field that says no more than "a limit"; the text may say which.
+    let limit = |otherwise| Some(notices::failure(said, None, moment).filter(is_limit).unwrap_or(otherwise));
     match error.data.error_kind.as_str() {
         "authentication_failed" => return Some(RunFailure::Auth),
-        // Says nothing of the kind of limit; the text may.
-        "rate_limit" => return Some(said().filter(is_limit).unwrap_or_else(limited)),
+        "rate_limit" => return limit(RunFailure::RateLimited(moment.now.plus(limits::RATE_LIMIT_WAIT))),
         "billing_error" => return Some(RunFailure::Billing),
         "max_output_tokens" => return Some(RunFailure::Cut),
         "overloaded" | "server_error" => return Some(RunFailure::Overloaded),
@@ -48,11 +47,7 @@ fn by_field(error: &RpcError, now: Timestamp) -> Option<RunFailure> {
         _ => {}
     }
     match error.data.codex_error_info.as_str() {
-        "usageLimitExceeded" => {
-            return Some(
-                by_text(&error.data.message, now).filter(is_limit).unwrap_or(RunFailure::UsageLimit(None)),
-            );
-        }
+        "usageLimitExceeded" => return limit(RunFailure::UsageLimit(None)),
         "unauthorized" => return Some(RunFailure::Auth),
         "contextWindowExceeded" | "badRequest" => return Some(RunFailure::BadRequest),
         "serverOverloaded" | "internalServerError" => return Some(RunFailure::Overloaded),
@@ -70,79 +65,11 @@ fn by_field(error: &RpcError, now: Timestamp) -> Option<RunFailure> {
         "ContentFilterError" => return Some(RunFailure::Refused),
         _ => {}
     }
-    match error.code {
-        AUTH_REQUIRED | 401 | 403 => Some(RunFailure::Auth),
-        402 => Some(RunFailure::Billing),
-        404 => Some(RunFailure::Config),
-        429 => Some(said().filter(is_limit).unwrap_or_else(limited)),
-        400 | 413 | 422 => Some(said().unwrap_or(RunFailure::BadRequest)),
-        500..=599 => Some(RunFailure::Overloaded),
-        _ => None,
-    }
+    (error.code == AUTH_REQUIRED).then_some(RunFailure::Auth)
 }
 
 fn is_limit(failure: &RunFailure) -> bool {
     matches!(failure, RunFailure::UsageLimit(_) | RunFailure::RateLimited(_) | RunFailure::Billing)
-}
-
-/// Words that decide, the first row that has one wins; in lower case.
-const TEXTS: [(&[&str], RunFailure); 9] = [
-    (
-        &["billing details", "insufficient_quota", "credit balance", "out of credits", "payment required"],
-        RunFailure::Billing,
-    ),
-    (
-        &[
-            "usage limit",
-            "daily quota",
-            "hour limit",
-            "weekly limit",
-            "out of extra usage",
-            "quota exceeded",
-            "you've hit your",
-        ],
-        RunFailure::UsageLimit(None),
-    ),
-    (&["rate limit", "too many requests", "(429)", "429"], RunFailure::RateLimited(Timestamp(0))),
-    (
-        &[
-            "api key",
-            "unauthorized",
-            "401",
-            "authentication",
-            "not logged in",
-            "log in",
-            "login",
-            "forbidden",
-        ],
-        RunFailure::Auth,
-    ),
-    (&["overloaded", "high demand", "unavailable", "503", "529"], RunFailure::Overloaded),
-    (&["content filter", "content_filter", "safeguards", "refus"], RunFailure::Refused),
-    (&["max_output_tokens", "output limit", "maximum output"], RunFailure::Cut),
-    (&["model not found", "does not exist", "unknown model"], RunFailure::Config),
-    (
-        &[
-            "connection",
-            "network",
-            "timed out",
-            "timeout",
-            "econn",
-            "enotfound",
-            "fetch failed",
-            "stream disconnected",
-        ],
-        RunFailure::Network,
-    ),
-];
-
-fn by_text(text: &str, now: Timestamp) -> Option<RunFailure> {
-    let text = text.to_lowercase().replace('’', "'");
-    let (_, failure) = TEXTS.iter().find(|(words, _)| words.iter().any(|word| text.contains(word)))?;
-    Some(match failure {
-        RunFailure::RateLimited(_) => RunFailure::RateLimited(now.plus(RATE_WAIT)),
-        other => other.clone(),
-    })
 }
 
 #[cfg(test)]

@@ -29,9 +29,9 @@ fn what_cannot_work_is_said_before_a_run() {
     assert_eq!(
         problems(&[("config", list("effort")), ("allow", list("find")), ("mcp", list("crm"))]),
         [
+            "allow: has an entry that is not \"SERVER/TOOL\", in letters, digits, hyphens and underscores",
             "mcp: has an entry without `=`; write \"NAME = PROGRAM\"",
             "config: has an entry without `=`; write \"NAME=VALUE\"",
-            "allow: has an entry without `/`; write \"SERVER/TOOL\"",
         ]
     );
 }

@@ -26,7 +26,7 @@ pub(super) struct Built {
     /// The canonical form of each unit that is on.
     pub canonical: BTreeMap<UnitName, Arc<str>>,
     /// Every name that a unit gives.
-    pub references: Vec<Edge>,
+    pub references: Vec<Arc<Edge>>,
     /// Why the daemon unit does not count, if it does not.
     pub daemon_off: Option<Off>,
 }
@@ -167,16 +167,16 @@ fn actives<T>(all: &BTreeMap<String, Standing<T>>) -> BTreeMap<String, Arc<T>> {
 }
 
 /// Every name that a unit gives, sorted.
-fn references(units: &Units, sources: &SourceMap) -> Vec<Edge> {
-    let mut edges: Vec<Edge> = Vec::new();
+fn references(units: &Units, sources: &SourceMap) -> Vec<Arc<Edge>> {
+    let mut edges = Vec::new();
     for unit in units.values().filter(|unit| !unit.masked) {
         for reference in unit.named() {
-            edges.push(Edge {
+            edges.push(Arc::new(Edge {
                 from: unit.name.clone(),
                 to: reference.target.clone(),
                 kind: reference.edge,
                 place: place(reference.span, sources),
-            });
+            }));
         }
     }
     edges.sort();

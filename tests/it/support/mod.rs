@@ -10,6 +10,7 @@ pub mod engine;
 pub mod http;
 pub mod imap;
 pub mod lab;
+pub mod lab_engines;
 pub mod mail;
 pub mod mailbox;
 pub mod proof;

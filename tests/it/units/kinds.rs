@@ -121,7 +121,7 @@ fn edges(files: &[(&str, &str)]) -> String {
     let line = |edge: &workagent::unit::plan::Edge| {
         format!("{} {} {} {}", edge.from, edge.kind.word(), edge.to, edge.place.line)
     };
-    compiled.plan.edges.iter().map(line).collect::<Vec<_>>().join("\n")
+    compiled.plan.edges.iter().map(|edge| line(edge)).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -34,6 +34,8 @@ fn all_of_them_compile_without_a_word() {
     imap.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false
     acp.engine disabled: [install] enabled = false
+    claude.engine disabled: [install] enabled = false
+    codex.engine disabled: [install] enabled = false
     command.engine disabled: [install] enabled = false
     openai-chat.engine disabled: [install] enabled = false
     template.engine on

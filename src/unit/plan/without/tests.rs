@@ -100,7 +100,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             "part_of" => EdgeKind::PartOf,
             _ => EdgeKind::Uses,
         };
-        plan.edges.push(Edge { from: unit(words[0]), to: unit(words[2]), kind, place: place() });
+        plan.edges.push(Arc::new(Edge { from: unit(words[0]), to: unit(words[2]), kind, place: place() }));
     }
     plan.edges.sort();
     plan

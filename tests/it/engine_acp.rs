@@ -35,7 +35,7 @@ fn bench_with(role: &str, keys: &[(&str, Value)]) -> (EngineBench, String) {
     let mut all = vec![
         ("preset", text("custom")),
         ("program", Value::Text(program)),
-        ("args", list(&["engine_acp::the_agent", "--exact", "--ignored", "--nocapture"])),
+        ("args", list(&["engine_acp::the_agent", "--exact", "--ignored", "--nocapture", "--"])),
     ];
     for (key, value) in keys {
         all.retain(|(known, _)| known != key);

@@ -1,5 +1,7 @@
 //! What known programs printed, and what it is read as: all recorded transcripts, then torn and mixed ones at random.
 
+#![expect(clippy::indexing_slicing, reason = "places in streams are drawn within their bounds")]
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -192,8 +194,8 @@ fn recorded(dialect: Dialect) -> Vec<Recorded> {
         .collect()
 }
 
-/// A stream made of recorded ones, and whether a whole last word of success is in it.
-fn stream(chance: &mut Chance, pool: &[Recorded], others: &[Recorded]) -> (Vec<u8>, bool) {
+/// A stream made of recorded ones.
+fn stream(chance: &mut Chance, pool: &[Recorded], others: &[Recorded]) -> Vec<u8> {
     let base = chance.one(pool);
     let mut lines = base.lines.clone();
     for _ in 0..=chance.below(4) {
@@ -236,11 +238,11 @@ fn stream(chance: &mut Chance, pool: &[Recorded], others: &[Recorded]) -> (Vec<u
             9 if at < lines.len() && !lines[at].is_empty() => {
                 let place = chance.below(lines[at].len());
                 // A letter for a letter in a last word is another answer, and nobody can tell.
-                let bytes: &[u8] = if pool.iter().any(|of| of.last_words.contains(&lines[at])) {
-                    &[0xff, 0xc3]
-                } else {
-                    &[0xff, 0xc3, b'"', b'{', b'}', 0, b'\\', b'e']
-                };
+                let text = String::from_utf8_lossy(&lines[at]).into_owned();
+                let is_last =
+                    pool.iter().chain(others).flat_map(|of| &of.last_words).any(|word| contains(&text, word));
+                let bytes: &[u8] =
+                    if is_last { &[0xff, 0xc3] } else { &[0xff, 0xc3, b'"', b'{', b'}', 0, b'\\', b'e'] };
                 lines[at][place] = *chance.one(bytes);
             }
             // Noise, and a giant of it now and then.
@@ -256,24 +258,18 @@ fn stream(chance: &mut Chance, pool: &[Recorded], others: &[Recorded]) -> (Vec<u
             }
         }
     }
-    let bytes = lines.join(&b'\n');
-    let text = String::from_utf8_lossy(&bytes);
-    let whole = pool.iter().chain(others).flat_map(|of| &of.last_words).any(|word| contains(&text, word));
-    drop(text);
-    (bytes, whole)
+    lines.join(&b'\n')
+}
+
+/// A whole last word of success is in it.
+fn has_last_word(bytes: &[u8], pool: &[Recorded], others: &[Recorded]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    pool.iter().chain(others).flat_map(|of| &of.last_words).any(|word| contains(&text, word))
 }
 
 /// Broken letters are the same mark on both sides, and no word has one.
 fn contains(text: &str, word: &[u8]) -> bool {
     text.contains(std::str::from_utf8(word).unwrap())
-}
-
-/// Bytes that this thread's process holds at most, as the kernel counts.
-#[cfg(target_os = "linux")]
-fn peak_kb() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[test]
@@ -283,10 +279,10 @@ fn no_torn_stream_is_a_success() {
     let mut chance = Chance(SEED);
     let mut table = String::new();
     for (dialect, pool) in &pools {
-        let (mut success, mut whole_but_failed, mut bytes_in) = (0_u64, 0_u64, 0_u64);
+        let (mut success, mut failed, mut bytes_in) = (0_u64, 0_u64, 0_u64);
         for number in 0..STREAMS {
             let (_, others) = chance.one(&pools);
-            let (bytes, whole) = stream(&mut chance, pool, others);
+            let bytes = stream(&mut chance, pool, others);
             let end = *chance.one(&[
                 ChildEnd::Exited(0),
                 ChildEnd::Exited(0),
@@ -304,29 +300,26 @@ fn no_torn_stream_is_a_success() {
                     success += 1;
                     let shown =
                         || String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(4000)..]).into_owned();
+                    let whole = has_last_word(&bytes, pool, others);
                     assert!(whole, "{} {number}: a success without a last word: {}", dialect.word(), shown());
                     assert_ne!(end, ChildEnd::Cancelled);
                     assert!(!heard.answer.text.is_empty() || heard.answer.object.is_some());
                 }
-                Err(_) if whole => whole_but_failed += 1,
-                Err(_) => {}
+                Err(_) => failed += 1,
             }
         }
         let megabytes = bytes_in >> 20;
         table += &format!(
-            "{:>9}: {STREAMS} streams, {megabytes} MB: {success} successes, {whole_but_failed} not believed though \
-             whole, 0 false\n",
+            "{:>9}: {STREAMS} streams, {megabytes} MB: {success} successes, 0 of them false, {failed} failures\n",
             dialect.word()
         );
     }
-    #[expect(clippy::print_stdout, reason = "figures for whoever asks")]
-    let () = println!("{table}seed {SEED}");
+    println!("{table}seed {SEED}");
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn an_endless_stream_takes_no_memory() {
-    // 512 MB of events, each with a text; what is kept is bounded whatever comes.
+    // What is kept is bounded whatever comes; all that is kept is shown.
     let events = [
         (Dialect::Gemini, r#"{"type":"message","role":"assistant","content":"TEXT","delta":true}"#),
         (Dialect::Opencode, r#"{"type":"text","part":{"text":"TEXT"}}"#),
@@ -335,22 +328,13 @@ fn an_endless_stream_takes_no_memory() {
         (Dialect::Copilot, r#"{"type":"model.call_failure","data":{"errorMessage":"TEXT"}}"#),
         (Dialect::Qwen, r#"{"type":"result","is_error":false,"subtype":"success","result":"TEXT"}"#),
     ];
-    let before = peak_kb();
     for (dialect, event) in events {
         let line = event.replace("TEXT", &"x".repeat(1 << 20));
         let mut transcript = Transcript::new(dialect, Clock::manual(NOW), TimeZone::UTC);
-        for _ in 0..85 {
+        for _ in 0..16 {
             transcript.take(line.as_bytes());
         }
-        let report = ChildReport {
-            end: ChildEnd::Exited(0),
-            stderr_tail: String::new(),
-            lines_skipped: 0,
-            stdout_bytes: 0,
-            swept: 0,
-        };
-        let _ = transcript.verdict(&report, None, LIMITS);
+        let kept = format!("{transcript:?}").len();
+        assert!(kept < 3 << 20, "{}: {kept} bytes", dialect.word());
     }
-    let grown = peak_kb().saturating_sub(before);
-    assert!(grown < 64 * 1024, "{grown} kB");
 }

@@ -102,7 +102,7 @@ fn play(engine: &str, scene: &Scene) -> Result<String, String> {
     let record = record().unwrap();
     let log = daemon.stop();
     let left = left_behind(house.root());
-    let run = &record.runs[0];
+    let run = record.runs.first().unwrap();
     let said = format!(
         "{engine} {}: {} / {} {:?} after {:.1?}: {}",
         scene.name,

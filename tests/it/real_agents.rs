@@ -125,7 +125,7 @@ fn play(agent: &str, scene: &Scene) -> Result<String, String> {
     }
     let record = record().unwrap();
     let left = left_behind(house.root());
-    let run = &record.runs[0];
+    let run = record.runs.first().unwrap();
     let said = format!(
         "{agent} {}: {} / {} after {:.1?}{}: {}",
         scene.name,

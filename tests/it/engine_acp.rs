@@ -9,7 +9,7 @@ use workagent::secret::random::random_hex;
 use workagent::unit::plan::EnvUnit;
 use workagent::unit::value::{Setting, Value};
 
-use crate::support::acp_agent::{self, REPLY, ROLE};
+use crate::support::acp_agent::{self, HANGING, REPLY, ROLE};
 use crate::support::children::alive;
 use crate::support::engine::EngineBench;
 
@@ -148,8 +148,7 @@ async fn cancelled(role: &str) -> Duration {
     let cancel = bench.cancel.clone();
     let hangs = async {
         let deadline = Instant::now() + Duration::from_secs(60);
-        // The last thing before it hangs; from then on it is told to stop.
-        while !hanging(&bench, role) {
+        while !bench.run_dir().join("work").join(HANGING).exists() {
             assert!(Instant::now() < deadline, "it does not hang");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -161,11 +160,6 @@ async fn cancelled(role: &str) -> Duration {
     assert_eq!(ended.unwrap_err().failure, RunFailure::Cancelled);
     assert_eq!(alive(&token), Vec::<String>::new(), "alive after a cancel");
     took
-}
-
-/// It got its prompt: the deaf one by then has its helper.
-fn hanging(bench: &EngineBench, role: &str) -> bool {
-    bench.run_dir().join("mcp").is_dir() && (role != "deaf" || alive("sleep\u{0}600").len() > 1)
 }
 
 #[tokio::test]

@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 /// Which agent to play: `replay FILE`, or one of the words in [`act`].
 pub const ROLE: &str = "WA_AGENT";
 
+/// A file in the agent's directory, once it hangs.
+pub const HANGING: &str = "hanging";
+
 /// What a made-up model answers.
 pub const REPLY: &str = "Dear Pat,\nyes.";
 
@@ -200,17 +203,19 @@ impl Agent {
             }
             "kind" => {
                 // Hangs, and stops when it is told to.
-                println!("{}", json!({ "method": "hanging" }));
+                std::fs::write(HANGING, "").unwrap();
                 while self.hear()["method"] != "session/cancel" {}
             }
             "deaf" => {
                 // Hangs, hears neither the protocol nor the end of its input, and has a helper that hears no signal.
                 #[expect(clippy::disallowed_methods, reason = "an agent's helper")]
                 let mut helper = Command::new("/bin/sh")
-                    .args(["-c", "setsid sh -c 'trap \"\" TERM HUP; echo; sleep 600; sleep 600' & wait"])
+                    .args([
+                        "-c",
+                        "setsid sh -c 'trap \"\" TERM HUP; echo >hanging; sleep 600; sleep 600' & wait",
+                    ])
                     .spawn()
                     .unwrap();
-                println!("{}", json!({ "method": "hanging" }));
                 helper.wait().unwrap();
             }
             "environment" => {

@@ -1,6 +1,8 @@
 //! Real agent CLIs for the ring of real peers: installed by `tests/lab/engines.sh`, talking to a server that plays their
 //! models.
 
+#![expect(clippy::indexing_slicing, reason = "JSON without a key is null")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -68,6 +70,20 @@ impl Models {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    }
+
+    /// The tools that a model was offered, where bodies are logged.
+    pub fn tools(&self) -> Vec<String> {
+        let log: Vec<serde_json::Value> = serde_json::from_str(&self.log()).unwrap();
+        let of = |tool: &serde_json::Value| {
+            let declared = tool["functionDeclarations"].as_array().cloned().unwrap_or_default();
+            let names = declared.iter().chain([&tool["function"]]).filter_map(|tool| tool["name"].as_str());
+            names.map(str::to_owned).collect::<Vec<_>>()
+        };
+        log.iter()
+            .flat_map(|entry| entry["body"]["tools"].as_array().cloned().unwrap_or_default())
+            .flat_map(|tool| of(&tool))
+            .collect()
     }
 
     /// How often a model was asked so far.

@@ -28,6 +28,9 @@ _workagent() {
             workagent,completions)
                 cmd="workagent__subcmd__completions"
                 ;;
+            workagent,confined)
+                cmd="workagent__subcmd__confined"
+                ;;
             workagent,demo)
                 cmd="workagent__subcmd__demo"
                 ;;
@@ -87,9 +90,6 @@ _workagent() {
                 ;;
             workagent,mask)
                 cmd="workagent__subcmd__mask"
-                ;;
-            workagent,mcp)
-                cmd="workagent__subcmd__mcp"
                 ;;
             workagent,new)
                 cmd="workagent__subcmd__new"
@@ -241,6 +241,9 @@ _workagent() {
             workagent__subcmd__help,completions)
                 cmd="workagent__subcmd__help__subcmd__completions"
                 ;;
+            workagent__subcmd__help,confined)
+                cmd="workagent__subcmd__help__subcmd__confined"
+                ;;
             workagent__subcmd__help,demo)
                 cmd="workagent__subcmd__help__subcmd__demo"
                 ;;
@@ -300,9 +303,6 @@ _workagent() {
                 ;;
             workagent__subcmd__help,mask)
                 cmd="workagent__subcmd__help__subcmd__mask"
-                ;;
-            workagent__subcmd__help,mcp)
-                cmd="workagent__subcmd__help__subcmd__mcp"
                 ;;
             workagent__subcmd__help,new)
                 cmd="workagent__subcmd__help__subcmd__new"
@@ -581,7 +581,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs mcp help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1250,6 +1250,40 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__confined)
+            opts="-h -V --what --read-all --read-named --read --write --no-network --required --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --read)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__demo)
             opts="-h -V --yes --dir --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1419,7 +1453,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs mcp help"
+            opts="run status validate explain new schema manual completions analyze review case outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1629,6 +1663,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__confined)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1909,20 +1957,6 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__mask)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        workagent__subcmd__help__subcmd__mcp)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2833,36 +2867,6 @@ _workagent() {
                 return 0
             fi
             case "${prev}" in
-                --unit-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --state-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        workagent__subcmd__mcp)
-            opts="-h -V --run --unit-dir --state-dir --color --no-pager --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --run)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -5,7 +5,8 @@ pub mod backend;
 pub mod case;
 pub mod cat;
 pub mod completions;
-pub mod context;
+pub mod confined;
+mod context;
 pub mod demo;
 pub mod edit;
 pub mod enable;
@@ -151,6 +152,9 @@ enum Command {
     Logs(logs::LogsArgs),
     /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
     Mcp(mcp::McpArgs),
+    /// Become another program with fewer rights: how the daemon starts what it confines
+    #[command(hide = true)]
+    Confined(confined::ConfinedArgs),
 }
 
 /// The command line as it is defined, for man pages and completions.
@@ -196,6 +200,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Schema(args) => schema::command(&args, context),
         Command::Manual(args) => manual::command(&args, context),
         Command::Completions(args) => completions::command(&args, context),
+        Command::Confined(args) => confined::command(args, context),
         Command::Analyze(args) => analyze::command(args, context),
         Command::Secret(args) => secret::command(args, context),
         Command::ListUnitFiles(args) => list_unit_files::command(args, context),

@@ -27,6 +27,7 @@ use self::client::{Client, Sign, Task, Turn};
 use self::permission::{Otherwise, Policy};
 use self::presets::Preset;
 use self::settings::Wanted;
+use super::confine::rights;
 use super::ended::{by_us, naturally, with_hint};
 use super::handover::Handover;
 use super::prompt::{self, AnswerForm, Prompt};
@@ -39,7 +40,7 @@ use crate::model::time::short_span;
 use crate::process::{
     ChildEnd, ChildEnv, ChildLimits, ChildReport, ChildSpec, Dialogue, EnvValue, Heard, env, lookup,
 };
-use crate::unit::plan::{EngineUnit, EnvUnit};
+use crate::unit::plan::{EngineUnit, EnvUnit, SandboxRule};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -132,6 +133,7 @@ pub struct AcpEngine {
     policy: Policy,
     servers: Vec<mcp_supply::McpServer>,
     submit: bool,
+    sandbox: SandboxRule,
     no_progress: std::time::Duration,
     env: Vec<Arc<EnvUnit>>,
     context: EngineContext,
@@ -167,6 +169,7 @@ fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, P
         servers: mcp_supply::of(settings),
         submit: !matches!(settings.get("submit"), Some(crate::unit::value::Value::Bool(false))),
         no_progress: settings.duration("no_progress_timeout").unwrap_or(limits::ENGINE_NO_PROGRESS),
+        sandbox: unit.sandbox.clone(),
         env: unit.env.clone(),
         context,
     }))
@@ -270,11 +273,22 @@ impl AcpEngine {
             policy: self.policy.clone(),
         };
         let mut client = Client::new(task, self.context.clock.clone());
-        let dialogue = self.context.process.talk(spec, self.no_progress, cancel).await;
+        let homes = presets::homes(self.preset, &spec.env);
+        for home in &homes {
+            // Confined, it could not make them itself. Where that fails it says so in its own words.
+            let _ = DirBuilder::new().recursive(true).mode(0o700).create(home);
+        }
+        let own: Vec<&Path> = std::iter::once(run_dir).chain(homes.iter().map(PathBuf::as_path)).collect();
+        let process = &self.context.process;
+        let confined = process.confined(spec, &rights(&self.sandbox, &own)).await;
+        let (spec, unconfined) = confined.map_err(|error| port_failure(&error))?;
+        let dialogue = process.talk(spec, self.no_progress, cancel).await;
         let dialogue = dialogue.map_err(|error| port_failure(&error))?;
         let (due, report) = talk(&mut client, dialogue).await;
         let ended = Ended { client, due, report, limits: run_limits, no_progress: self.no_progress };
-        ended.outcome(prompt, place.handover.as_ref())
+        let mut outcome = ended.outcome(prompt, place.handover.as_ref())?;
+        outcome.remarks.extend(unconfined.map(str::to_owned));
+        Ok(outcome)
     }
 }
 

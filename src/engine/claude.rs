@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{self, Agent, Known, Wishes};
+use super::confine::rights;
 use super::dialect::{Dialect, Heard, Transcript};
 use super::listen::{Start, left_behind, listen};
 use super::prompt::{self, AnswerForm, Prompt};
@@ -16,7 +17,7 @@ use super::{EngineContext, EngineSpec, ExecutionEngine, failed, mcp_supply, stru
 use crate::model::class::PortError;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits, Usage};
 use crate::process::EnvValue;
-use crate::unit::plan::EngineUnit;
+use crate::unit::plan::{EngineUnit, SandboxRule};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -85,7 +86,7 @@ static WISHES: Wishes = Wishes {
     ],
     login_file: ".credentials.json",
     login_command: "claude /login",
-    known: Known { from: [2, 1, 300], below: [2, 2, 0] },
+    known: Known { from: [2, 1, 332], below: [2, 2, 0] },
 };
 
 /// The trusted part of the prompt, in the run directory: instructions and notes are nobody's business, and command lines
@@ -98,6 +99,7 @@ const MCP_FILE: &str = "mcp.json";
 /// Runs Claude Code.
 #[derive(Debug)]
 pub struct ClaudeEngine {
+    sandbox: SandboxRule,
     agent: Agent,
     model: String,
     base_url: Option<String>,
@@ -112,6 +114,7 @@ pub struct ClaudeEngine {
 fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, PortError> {
     let settings = &unit.settings;
     Ok(ExecutionEngine::Claude(Box::new(ClaudeEngine {
+        sandbox: unit.sandbox.clone(),
         agent: Agent::new(unit, &WISHES, context),
         model: unit.model.trim().to_owned(),
         base_url: settings.text("base_url").map(str::to_owned),
@@ -202,6 +205,7 @@ impl ClaudeEngine {
             env,
             cwd: run_dir.to_owned(),
             stdin: prompt.data.clone().into_bytes(),
+            rights: rights(&self.sandbox, &[run_dir, &self.agent.home]),
         };
         let clock = self.agent.context.clock.clone();
         let mut transcript = Transcript::new(Dialect::Claude, clock, TimeZone::system());

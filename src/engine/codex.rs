@@ -13,13 +13,14 @@ use tokio_util::sync::CancellationToken;
 
 use self::session::Session;
 use super::agent::{self, Agent, Auth, Known, Wishes};
+use super::confine::rights;
 use super::dialect::{Dialect, Heard, Transcript};
 use super::listen::{Start, left_behind, listen};
 use super::prompt::{self, AnswerForm, Prompt};
 use super::{EngineContext, EngineSpec, ExecutionEngine, failed, mcp_supply, structured};
 use crate::model::class::PortError;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits};
-use crate::unit::plan::EngineUnit;
+use crate::unit::plan::{EngineUnit, SandboxRule};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -62,7 +63,7 @@ static WISHES: Wishes = Wishes {
     set: &[],
     login_file: "auth.json",
     login_command: "codex login",
-    known: Known { from: [0, 160, 0], below: [0, 172, 0] },
+    known: Known { from: [0, 171, 0], below: [0, 172, 0] },
 };
 
 /// Where the vendor's own API is. It is named like any other server, because only then the program's own retries (thirty
@@ -75,6 +76,7 @@ const ANSWER_FILE: &str = "answer.json";
 /// Runs Codex CLI.
 #[derive(Debug)]
 pub struct CodexEngine {
+    sandbox: SandboxRule,
     agent: Agent,
     model: String,
     base_url: String,
@@ -85,6 +87,7 @@ pub struct CodexEngine {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every engine's build")]
 fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, PortError> {
     Ok(ExecutionEngine::Codex(Box::new(CodexEngine {
+        sandbox: unit.sandbox.clone(),
         agent: Agent::new(unit, &WISHES, context),
         model: unit.model.trim().to_owned(),
         base_url: unit.settings.text("base_url").unwrap_or(VENDOR).trim_end_matches('/').to_owned(),
@@ -165,6 +168,7 @@ impl CodexEngine {
             env,
             cwd: run_dir.to_owned(),
             stdin: prompt.text().into_bytes(),
+            rights: rights(&self.sandbox, &[run_dir, &self.agent.home]),
         };
         let clock = self.agent.context.clock.clone();
         let mut transcript = Transcript::new(Dialect::Codex, clock, TimeZone::system());

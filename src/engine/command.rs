@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 use self::answer::{Collected, Collector, Output};
+use super::confine::rights;
 use super::dialect::{Dialect, Transcript};
 use super::ended::{by_us, naturally, with_hint};
 use super::listen::{Start, left_behind, listen};
@@ -19,7 +20,7 @@ use crate::model::limits;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits};
 use crate::model::text::short_size;
 use crate::process::{ChildEnd, ChildLimits, ChildReport, ChildSpec, env, lookup};
-use crate::unit::plan::{EngineUnit, EnvUnit};
+use crate::unit::plan::{EngineUnit, EnvUnit, SandboxRule};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -63,6 +64,7 @@ pub const SPEC: EngineSpec = EngineSpec {
 /// Runs a program.
 #[derive(Debug)]
 pub struct CommandEngine {
+    sandbox: SandboxRule,
     program: OsString,
     args: Vec<OsString>,
     output: How,
@@ -89,6 +91,7 @@ impl How {
 fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, PortError> {
     let settings = &unit.settings;
     Ok(ExecutionEngine::Command(CommandEngine {
+        sandbox: unit.sandbox.clone(),
         program: settings.text("program").unwrap_or_default().into(),
         args: settings.list("args").iter().map(OsString::from).collect(),
         output: How::of(settings.text("output").unwrap_or_default()),
@@ -152,9 +155,14 @@ impl CommandEngine {
         };
         let mut collector = Collector::new(output, prompt.draft.clone());
         let mut on_line = |line: &[u8]| collector.take(line);
-        let report = self.context.process.run(spec, cancel, &mut on_line).await;
+        let process = &self.context.process;
+        let rights = rights(&self.sandbox, &[run_dir]);
+        let (spec, unconfined) =
+            process.confined(spec, &rights).await.map_err(|error| port_failure(&error))?;
+        let report = process.run(spec, cancel, &mut on_line).await;
         let report = report.map_err(|error| port_failure(&error))?;
         let mut remarks = prompt.remarks;
+        remarks.extend(unconfined.map(str::to_owned));
         remarks.extend(left_behind(report.swept));
         ended_well(&report, run_limits, &collector)?;
         // What was skipped may have been the answer, or a part of it.
@@ -187,6 +195,7 @@ impl CommandEngine {
             env: self.child_env().await?,
             cwd: run_dir.to_owned(),
             stdin: prompt.text().into_bytes(),
+            rights: rights(&self.sandbox, &[run_dir]),
         };
         let transcript = Transcript::new(dialect, self.context.clock.clone(), TimeZone::system());
         let listened = listen(&self.context.process, start, run_limits, cancel, transcript).await?;

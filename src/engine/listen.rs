@@ -14,6 +14,7 @@ use super::dialect::{Heard, Stop, Transcript};
 use super::port_failure;
 use crate::model::limits;
 use crate::model::run::{EngineError, RunLimits};
+use crate::process::sandbox::Sandbox;
 use crate::process::{ChildEnd, ChildEnv, ChildLimits, ChildSpec, ProcessRoom};
 
 /// A program that stays after its final event is ended: known of some, and the answer is there.
@@ -29,6 +30,7 @@ pub(super) struct Start {
     pub env: ChildEnv,
     pub cwd: std::path::PathBuf,
     pub stdin: Vec<u8>,
+    pub rights: Sandbox,
 }
 
 /// A run with an answer, and how many processes it left behind that were ended.
@@ -54,7 +56,7 @@ pub(super) async fn listen(
     cancel: &CancellationToken,
     mut transcript: Transcript,
 ) -> Result<Listened, EngineError> {
-    let Start { program, args, env, cwd, stdin } = start;
+    let Start { program, args, env, cwd, stdin, rights } = start;
     let limits = ChildLimits {
         first_output: run_limits.first_event,
         idle: run_limits.idle,
@@ -63,6 +65,7 @@ pub(super) async fn listen(
         stdout_bytes_max: limits::CHILD_STDOUT_BYTES_MAX,
     };
     let spec = ChildSpec { program, args, env, cwd, stdin, limits };
+    let (spec, unconfined) = room.confined(spec, &rights).await.map_err(|error| port_failure(&error))?;
     let signs = Arc::new(Signs::default());
     let enough = cancel.child_token();
     let telling = Arc::clone(&signs);
@@ -92,7 +95,10 @@ pub(super) async fn listen(
     // It went by itself, or somebody else wanted it gone, before our stop took hold.
     let stop = stop.filter(|_| report.end == ChildEnd::Cancelled && !cancel.is_cancelled());
     let swept = report.swept;
-    transcript.verdict(&report, stop, run_limits).map(|heard| Listened { heard, swept })
+    transcript.verdict(&report, stop, run_limits).map(|mut heard| {
+        heard.remarks.extend(unconfined.map(str::to_owned));
+        Listened { heard, swept }
+    })
 }
 
 /// Returns when the program should be ended.

@@ -6,6 +6,7 @@ mod agent;
 pub mod claude;
 pub mod codex;
 pub mod command;
+mod confine;
 pub mod dialect;
 mod ended;
 #[cfg(test)]

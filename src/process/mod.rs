@@ -13,6 +13,7 @@ mod lines;
 pub mod lookup;
 mod notes;
 mod run;
+pub mod sandbox;
 mod spawn;
 mod tree;
 mod watch;
@@ -20,11 +21,14 @@ mod watch;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::class::PortError;
+use self::sandbox::{Reach, Sandbox};
+use crate::model::class::{ErrorClass, PortError, chain};
 use crate::secret::SecretValue;
 
 pub use dialogue::{Dialogue, Heard};
@@ -34,7 +38,12 @@ pub use dialogue::{Dialogue, Heard};
 #[derive(Clone, Debug)]
 pub struct ProcessRoom {
     notes_dir: PathBuf,
+    /// This program's file as it was at the start, for those who start it again.
     own_program: PathBuf,
+    /// Our own binary, by which children are confined.
+    helper: PathBuf,
+    /// What it said that this machine can take away.
+    reach: Arc<OnceCell<Reach>>,
 }
 
 /// A child to be run to its end.
@@ -122,19 +131,61 @@ impl ProcessRoom {
     /// `notes_dir` is made at the first spawn.
     #[must_use]
     pub fn new(notes_dir: PathBuf) -> Self {
-        Self { notes_dir, own_program: std::env::current_exe().unwrap_or_else(|_| "workagent".into()) }
+        // The file of this very process, also after an upgrade put another one in its place.
+        let helper = PathBuf::from(if cfg!(target_os = "linux") { "/proc/self/exe" } else { "" });
+        let own_program = std::env::current_exe().unwrap_or_else(|_| "workagent".into());
+        Self { notes_dir, own_program, helper, reach: Arc::default() }
     }
 
-    /// The same, with another file as this program: tests run in one of their own.
+    /// Another binary of ours confines children and is started by them: for processes that are not `workagent`.
     #[must_use]
-    pub fn with_own_program(self, own_program: PathBuf) -> Self {
-        Self { own_program, ..self }
+    pub fn with_helper(mut self, helper: PathBuf) -> Self {
+        self.own_program.clone_from(&helper);
+        self.helper = helper;
+        self
     }
 
     /// This program's file, as it was at the start: for children that start it again.
     #[must_use]
     pub fn own_program(&self) -> &std::path::Path {
         &self.own_program
+    }
+
+    /// The same child with fewer rights, and what of it this machine cannot take away, for people.
+    ///
+    /// # Errors
+    /// `Config`: the program is not found, or the rights must be taken away and cannot be.
+    pub async fn confined(
+        &self,
+        spec: ChildSpec,
+        sandbox: &Sandbox,
+    ) -> Result<(ChildSpec, Option<&'static str>), PortError> {
+        if sandbox.is_open() {
+            return Ok((spec, None));
+        }
+        let missing = sandbox.missing(self.reach().await);
+        if let Some(missing) = missing.filter(|_| sandbox.required) {
+            let text = format!("{missing}, and `[sandbox] required` is set");
+            return Err(PortError::new(ErrorClass::Config, text));
+        }
+        Ok((sandbox::confine(&self.helper, spec, sandbox)?, missing))
+    }
+
+    /// What this machine can take away from a child. Asked once.
+    pub async fn reach(&self) -> Reach {
+        let ask = || async {
+            let reach = sandbox::ask(&self.helper).await.unwrap_or_else(|error| {
+                tracing::warn!("children cannot be confined: {}", chain(&error));
+                Reach::default()
+            });
+            if !reach.files {
+                tracing::warn!(
+                    "this system has no Landlock: children that should be confined reach all files"
+                );
+            }
+            reach
+        };
+        *self.reach.get_or_init(ask).await
     }
 
     /// Runs a child to its end; `on_line` gets each line of stdout (without its newline, split on the byte `\n`;

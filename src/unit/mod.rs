@@ -24,6 +24,7 @@ pub mod manual;
 mod merge;
 mod origins;
 mod parse;
+mod payers;
 pub mod plan;
 pub mod registry;
 mod report;

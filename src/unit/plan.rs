@@ -17,7 +17,9 @@ pub use condition::{Condition, ConditionTest};
 pub use edge::{Edge, EdgeKind};
 pub use name::{Kind, Place, UnitName};
 pub use standing::{Off, OffState, Standing};
-pub use work::{ConnectorUnit, EngineUnit, EnvUnit, OutboundRule, RouteMatch, RouteUnit};
+pub use work::{
+    ConnectorUnit, EngineUnit, EnvUnit, FilesRule, OutboundRule, RouteMatch, RouteUnit, SandboxRule,
+};
 
 pub use crate::model::schedule::Schedule;
 

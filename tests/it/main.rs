@@ -39,6 +39,7 @@ mod redaction;
 mod reload;
 mod reload_live;
 mod reload_storm;
+mod sandbox;
 mod status_truth;
 mod stop;
 mod submission;

@@ -2,6 +2,7 @@
 //! moves only when told.
 
 mod destinations;
+mod engines;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

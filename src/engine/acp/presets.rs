@@ -2,7 +2,10 @@
 //!
 //! Measured with the versions in the comments, on Linux. An agent that does not offer the mode any more is not run.
 
+use std::path::PathBuf;
+
 use super::locks::Lock;
+use crate::process::{ChildEnv, EnvValue};
 
 /// One agent.
 #[derive(Debug)]
@@ -19,11 +22,16 @@ pub(super) struct Preset {
     pub(super) mode: &'static str,
     /// How its own tools are taken away.
     pub(super) lock: Lock,
+    /// Its own directories, which it must be able to write: the variable that moves one, and where it is without.
+    pub(super) homes: &'static [Home],
     /// Choices of the session beside the mode.
     pub(super) config: &'static [(&'static str, &'static str)],
     /// What a person does when it is not logged in.
     pub(super) login: &'static str,
 }
+
+/// A directory of an agent: the variable, what is below it, and the place below `HOME` where the variable is not set.
+pub(super) type Home = (&'static str, &'static str, &'static str);
 
 /// The agents, and `custom` for any other.
 pub(super) const PRESETS: [Preset; 8] = [
@@ -40,6 +48,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         ],
         mode: "default",
         lock: Lock::GeminiPolicy,
+        homes: &[("GEMINI_CLI_HOME", ".gemini", ".gemini")],
         config: &[],
         login: "run `gemini` once in a terminal and log in",
     },
@@ -55,6 +64,12 @@ pub(super) const PRESETS: [Preset; 8] = [
         ],
         mode: "build",
         lock: Lock::OpencodePermission,
+        homes: &[
+            ("XDG_CONFIG_HOME", "opencode", ".config/opencode"),
+            ("XDG_DATA_HOME", "opencode", ".local/share/opencode"),
+            ("XDG_CACHE_HOME", "opencode", ".cache/opencode"),
+            ("XDG_STATE_HOME", "opencode", ".local/state/opencode"),
+        ],
         config: &[],
         login: "run `opencode auth login` in a terminal",
     },
@@ -66,6 +81,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         env: &[],
         mode: "default",
         lock: Lock::Mode,
+        homes: &[("QWEN_HOME", "", ".qwen")],
         config: &[],
         login: "run `qwen` once in a terminal and log in",
     },
@@ -77,6 +93,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         env: &[],
         mode: "https://agentclientprotocol.com/protocol/session-modes#agent",
         lock: Lock::Mode,
+        homes: &[("COPILOT_HOME", "", ".copilot")],
         config: &[("allow_all", "off")],
         login: "run `copilot login` in a terminal",
     },
@@ -88,6 +105,11 @@ pub(super) const PRESETS: [Preset; 8] = [
         env: &[("GOOSE_MODE", "approve")],
         mode: "",
         lock: Lock::Mode,
+        homes: &[
+            ("XDG_CONFIG_HOME", "goose", ".config/goose"),
+            ("XDG_DATA_HOME", "goose", ".local/share/goose"),
+            ("XDG_STATE_HOME", "goose", ".local/state/goose"),
+        ],
         config: &[],
         login: "run `goose configure` in a terminal",
     },
@@ -105,6 +127,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         ],
         mode: "default",
         lock: Lock::Mode,
+        homes: &[("CLAUDE_CONFIG_DIR", "", ".claude")],
         config: &[],
         login: "run `claude` once in a terminal and log in",
     },
@@ -116,6 +139,7 @@ pub(super) const PRESETS: [Preset; 8] = [
         env: &[],
         mode: "read-only",
         lock: Lock::Mode,
+        homes: &[("CODEX_HOME", "", ".codex")],
         config: &[],
         login: "run `codex login` in a terminal, or name the way in auth_method",
     },
@@ -130,6 +154,7 @@ pub(super) const ANY: Preset = Preset {
     env: &[],
     mode: "",
     lock: Lock::Mode,
+    homes: &[],
     config: &[],
     login: "log in with its own program",
 };
@@ -140,6 +165,19 @@ pub(super) const CUSTOM: &str = "custom";
 /// The words of `preset`.
 pub(super) const NAMES: &[&str] =
     &["gemini", "opencode", "qwen", "copilot", "goose", "claude-agent-acp", "codex-acp", CUSTOM];
+
+/// Where the agent's own directories are in this environment.
+pub(super) fn homes(preset: &Preset, env: &ChildEnv) -> Vec<PathBuf> {
+    let value = |name: &str| match env.0.get(name) {
+        Some(EnvValue::Plain(value)) if !value.is_empty() => Some(PathBuf::from(value)),
+        _ => None,
+    };
+    let home = |(variable, below, fallback): &Home| match value(variable) {
+        Some(moved) => Some(moved.join(below)),
+        None => Some(value("HOME")?.join(fallback)),
+    };
+    preset.homes.iter().filter_map(home).collect()
+}
 
 /// The preset with this word.
 pub(super) fn find(name: &str) -> Option<&'static Preset> {

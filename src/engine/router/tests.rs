@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::unit::plan::{DaemonUnit, OffState, RouteMatch};
+use crate::unit::plan::{DaemonUnit, OffState, RouteMatch, SandboxRule};
 use crate::unit::value::Settings;
 
 fn daemon() -> DaemonUnit {
@@ -21,6 +21,7 @@ fn daemon() -> DaemonUnit {
 
 fn engine(name: &str, local: bool) -> EngineUnit {
     EngineUnit {
+        sandbox: SandboxRule::default(),
         name: name.into(),
         description: String::new(),
         engine: "template".into(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::diag::Finding;
 use crate::unit::check::{bad_value, missing_key};
-use crate::unit::kinds::{money, restart};
+use crate::unit::kinds::{money, restart, sandbox};
 use crate::unit::plan::{EngineUnit, EnvUnit};
 use crate::unit::registry::Registry;
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -18,6 +18,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
         TableSpec::new("engine", ENGINE, "Which engine, and the limits of its runs."),
         money::ENGINE_BUDGET,
         money::ENGINE_PRICE,
+        sandbox::TABLE,
         restart::ENGINE,
     ],
     enabled: true,
@@ -36,13 +37,18 @@ const ENGINE: &[KeySpec] = &[
     KeySpec::new("first_event_timeout", DAY, "Time until the first sign of life").default("\"2m\""),
 ];
 
-/// What goes over single keys: an engine with models must be told which one, and a price is whole.
+/// What goes over single keys: an engine with models must be told which one, a price is whole, paths are
+/// absolute.
 pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
     let price = money::problem(typed).and_then(|(key, why)| {
         let span = typed.spans(money::PRICE, key)?.value;
         Some(bad_value::finding(&format!("{}.{key}", money::PRICE), span, why))
     });
-    model(typed, registry).into_iter().chain(price).collect()
+    let paths = sandbox::problem(typed).and_then(|(key, why)| {
+        let span = typed.spans(sandbox::NAME, key)?.value;
+        Some(bad_value::finding(&format!("{}.{key}", sandbox::NAME), span, &why))
+    });
+    model(typed, registry).into_iter().chain(price).chain(paths).collect()
 }
 
 fn model(typed: &Typed, registry: &Registry) -> Option<Finding> {
@@ -82,6 +88,7 @@ pub(crate) fn build(
             .integer("daily_runs")
             .and_then(|number| u32::try_from(number).ok()),
         money: money::engine(typed, view),
+        sandbox: sandbox::build(typed.settings(sandbox::NAME), view.name),
         exit_attempts: restart::exit_attempts(typed.settings(restart::NAME)),
         settings,
     })

@@ -11,6 +11,7 @@ pub(crate) mod money;
 pub(crate) mod restart;
 pub(crate) mod route;
 pub(crate) mod runtime;
+pub(crate) mod sandbox;
 pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod target;

@@ -1,6 +1,7 @@
 //! What does the work: connectors, engines with their environment, routes.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,8 +79,37 @@ pub struct EngineUnit {
     /// `[restart] exit_attempts`: a case whose program fell over at this try goes to the route's next engine, or to the
     /// user.
     pub exit_attempts: u32,
+    /// What its programs may touch.
+    pub sandbox: SandboxRule,
     /// The engine's own table.
     pub settings: Settings,
+}
+
+/// `[sandbox]`: what the programs of an engine may touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SandboxRule {
+    /// What they may do with files.
+    pub files: FilesRule,
+    /// May be read, with [`FilesRule::Named`].
+    pub read: Vec<PathBuf>,
+    /// May be changed.
+    pub write: Vec<PathBuf>,
+    /// May reach the network.
+    pub network: bool,
+    /// Not at all rather than with more rights.
+    pub required: bool,
+}
+
+/// What programs may do with files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FilesRule {
+    /// What the user may.
+    #[default]
+    All,
+    /// Read all, change only what is theirs.
+    ReadOnly,
+    /// Read only what is named and the system's programs, change only what is theirs.
+    Named,
 }
 
 /// Environment for children.

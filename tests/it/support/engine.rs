@@ -17,7 +17,7 @@ use workagent::model::secret_ref::SecretRef;
 use workagent::model::time::Clock;
 use workagent::process::ProcessRoom;
 use workagent::secret::{SecretError, SecretStore, SecretValue};
-use workagent::unit::plan::{EngineUnit, EnvUnit};
+use workagent::unit::plan::{EngineUnit, EnvUnit, SandboxRule};
 use workagent::unit::value::{Settings, Value};
 
 use super::connector::NOW;
@@ -65,6 +65,7 @@ impl EngineBench {
             daily_runs: None,
             money: workagent::model::budget::EngineMoney::default(),
             exit_attempts: 2,
+            sandbox: SandboxRule { network: true, ..SandboxRule::default() },
             settings: Settings(settings),
         };
         assert_eq!((spec.check)(&unit.settings), []);
@@ -104,7 +105,7 @@ impl EngineBench {
             secrets: Arc::new(Secrets(secrets)),
             http: HttpRoom::default(),
             process: ProcessRoom::new(self.dir.path().join("children"))
-                .with_own_program(env!("CARGO_BIN_EXE_workagent").into()),
+                .with_helper(env!("CARGO_BIN_EXE_workagent").into()),
             environment: self.environment.clone(),
             clock: Clock::manual(NOW),
         };

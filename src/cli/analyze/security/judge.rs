@@ -8,7 +8,7 @@ use super::reach::{Way, active, ways};
 use super::weights::{self, Weight};
 use crate::diag::mask;
 use crate::model::item::Backlog;
-use crate::unit::plan::{ConnectorUnit, EngineUnit, OutboundRule, Plan};
+use crate::unit::plan::{ConnectorUnit, EngineUnit, FilesRule, OutboundRule, Plan};
 use crate::unit::value::{Setting, Settings};
 
 /// What was found about one unit.
@@ -114,9 +114,13 @@ impl Scene<'_> {
     fn engine(&self, unit: &EngineUnit) -> Report {
         Report::new(format!("{}.engine", unit.name), weights::ENGINE, |weight| match weight.code {
             "foreign-text" => self.text_for_engine(),
-            "files" => match program(unit) {
-                Some(program) => (1.0, format!("{program} sees all that its user sees")),
-                None => (0.0, "it starts no program".to_owned()),
+            "files" => match (program(unit), unit.sandbox.files) {
+                (None, _) => (0.0, "it starts no program".to_owned()),
+                (Some(program), FilesRule::All) => {
+                    (1.0, format!("{program} reads and changes all that you may"))
+                }
+                (Some(program), FilesRule::ReadOnly) => (0.5, format!("{program} reads all that you may")),
+                (Some(program), FilesRule::Named) => (0.1, format!("{program} reads what the unit names")),
             },
             "passed-variables" => {
                 let passed: Vec<String> = unit

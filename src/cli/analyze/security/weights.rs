@@ -51,8 +51,7 @@ pub const PROGRAM: Weight = Weight {
     code: "runs-program",
     points_max: 1.5,
     title: "A program with your rights works on it",
-    lower: "use an engine without tools (`openai-chat`, `template`), or have the program confine itself \
-            (a container, `bwrap`, a user of its own)",
+    lower: "use an engine without tools (`openai-chat`, `template`); `[sandbox]` takes rights from a program",
 };
 
 /// The same program may read and write whatever its user may.
@@ -60,7 +59,7 @@ pub const FILES: Weight = Weight {
     code: "files",
     points_max: 1.0,
     title: "It can reach your files",
-    lower: "start it under another user or in a container that sees a directory of its own",
+    lower: "set `files = \"read-only\"` or `\"named\"` in `[sandbox]`",
 };
 
 /// A tool shell can print its environment into a draft.

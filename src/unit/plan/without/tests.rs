@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use super::super::{Condition, ConditionTest, DaemonUnit, EngineUnit, EnvUnit, Place, RouteUnit, TargetUnit};
+use super::super::{
+    Condition, ConditionTest, DaemonUnit, EngineUnit, EnvUnit, Place, RouteUnit, SandboxRule, TargetUnit,
+};
 use super::*;
 use crate::unit::condition::{Facts, unmet};
 use crate::unit::plan::RouteMatch;
@@ -48,6 +50,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             Kind::Engine => {
                 let second = std::time::Duration::from_secs(1);
                 let engine = EngineUnit {
+                    sandbox: SandboxRule::default(),
                     name: name.clone(),
                     description: String::new(),
                     engine: "template".into(),

@@ -21,6 +21,7 @@ pub mod list_units;
 pub mod logs;
 pub mod look;
 pub mod manual;
+pub mod mcp;
 pub mod new;
 pub mod orders;
 pub mod outbox;
@@ -156,6 +157,8 @@ enum Command {
     IsEnabled(is_state::IsArgs),
     /// Show the daemon's log
     Logs(logs::LogsArgs),
+    /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
+    Mcp(mcp::McpArgs),
     /// Become another program with fewer rights: how the daemon starts what it confines
     #[command(hide = true)]
     Confined(confined::ConfinedArgs),
@@ -246,6 +249,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::IsFailed(args) => threads(1)?.block_on(is_state::failed(args, context)),
         Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),
         Command::Logs(args) => threads(1)?.block_on(logs::command(args, context)),
+        Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),
     }
 }
 

@@ -12,7 +12,7 @@ pub mod units;
 use super::health::Health;
 use crate::model::case::Case;
 use crate::model::draft::Draft;
-use crate::model::ids::ActionId;
+use crate::model::ids::{ActionId, DraftId};
 use crate::model::item::Item;
 use crate::model::routing::Explanation;
 use crate::model::time::Timestamp;
@@ -476,4 +476,23 @@ pub struct ReleaseBody {
 pub struct Reason {
     /// For people.
     pub reason: String,
+}
+
+/// `POST /v1/cases/{id}/propose`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposeBody {
+    /// The whole text of the reply.
+    pub body: String,
+    /// Who wrote it: "an agent over MCP".
+    pub by: String,
+    /// For the reviewer.
+    #[serde(default)]
+    pub remarks: Vec<String>,
+}
+
+/// The draft that waits now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposed {
+    /// Its id.
+    pub draft: DraftId,
 }

@@ -189,6 +189,9 @@ pub const DIALOGUE_TERM_GRACE: Duration = Duration::from_millis(700);
 /// After a talk that came to its end, the child has this long to write its session down before it is asked by a signal.
 pub const DIALOGUE_PATIENCE: Duration = Duration::from_secs(3);
 
+/// An agent that gives signs of life and gets nowhere: retries of a far side that is down, mostly.
+pub const ENGINE_NO_PROGRESS: Duration = Duration::from_secs(300);
+
 /// What may wait to be read by a child that is talked with: a prompt in which each byte is escaped, twice over.
 pub const DIALOGUE_OUT_BYTES_MAX: usize = 16 * PROMPT_BYTES_MAX;
 
@@ -228,6 +231,9 @@ pub const FINDINGS_PER_FILE_MAX: usize = 20;
 
 /// Earlier routes that a route is compared with when shadowed ones are looked for: keeps ten thousand routes cheap.
 pub const ROUTES_COMPARED_MAX: usize = 200;
+
+/// Who wrote a proposed draft, in the record.
+pub const JOURNAL_BY_BYTES_MAX: usize = 120;
 
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;

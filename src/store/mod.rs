@@ -18,6 +18,7 @@ mod outbox;
 mod pages;
 mod pending;
 mod people;
+mod propose;
 mod records;
 mod recovery;
 mod replays;

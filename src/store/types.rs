@@ -289,6 +289,29 @@ pub struct FinishRun {
     pub generation: i64,
 }
 
+/// A draft that no engine of ours made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// The case.
+    pub case: CaseId,
+    /// How many items the case held when it was looked at.
+    pub items: u32,
+    /// The connector that would send it.
+    pub connector: String,
+    /// Where that sends now; empty while it is off.
+    pub destination: String,
+    /// Who gets it.
+    pub envelope: Envelope,
+    /// The text.
+    pub body: String,
+    /// Who wrote it.
+    pub by: String,
+    /// For the reviewer.
+    pub remarks: Vec<String>,
+    /// The plan generation.
+    pub generation: i64,
+}
+
 /// What start-up found of a dead predecessor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {

@@ -13,7 +13,6 @@ use crate::control::wire::{
 };
 use crate::model::cycle::RuntimeSummary;
 use crate::model::money::shown_usd;
-use crate::model::time::Timestamp;
 use crate::runtime::RuntimeRecord;
 use crate::store::{Rests, StoreError};
 use crate::supervise::{UnitState, UnitStatus};

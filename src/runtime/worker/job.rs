@@ -215,7 +215,8 @@ fn outcome_end(
 
 /// The envelope of the newest item that wants an answer. Only where none does (a person asked for one all the same), of
 /// the newest that can be answered: a colleague's out-of-office in the thread must not become the recipient.
-fn envelope(items: &[Item]) -> Option<Envelope> {
+#[must_use]
+pub fn envelope(items: &[Item]) -> Option<Envelope> {
     let newest = |wanted: fn(&Disposition) -> bool| {
         items.iter().rev().filter(|item| wanted(&item.disposition)).find_map(|item| match &item.reply {
             ReplyWay::To(envelope) => Some(envelope.clone()),

@@ -92,12 +92,22 @@ impl EngineBench {
         self
     }
 
+    pub fn unit_model(&mut self, model: &str) {
+        self.unit.model = model.into();
+    }
+
+    /// The directory of the run.
+    pub fn run_dir(&self) -> std::path::PathBuf {
+        self.dir.path().join("run")
+    }
+
     pub fn engine(&self) -> ExecutionEngine {
         let secrets = [("canary".to_owned(), "CANARY-key-1".to_owned())].into();
         let context = EngineContext {
             secrets: Arc::new(Secrets(secrets)),
             http: HttpRoom::default(),
-            process: ProcessRoom::new(self.dir.path().join("children")),
+            process: ProcessRoom::new(self.dir.path().join("children"))
+                .with_helper(env!("CARGO_BIN_EXE_workagent").into()),
             environment: self.environment.clone(),
             clock: Clock::manual(NOW),
         };
@@ -105,7 +115,7 @@ impl EngineBench {
     }
 
     pub async fn run(&self) -> Result<EngineOutcome, EngineError> {
-        let run_dir = self.dir.path().join("run");
+        let run_dir = self.run_dir();
         std::fs::create_dir_all(&run_dir).unwrap();
         self.engine().run(&self.request, self.limits, &run_dir, &self.cancel).await
     }

@@ -58,6 +58,7 @@ catalog! {
         codex = "codex",
         template = "template",
         command = "command",
+        acp = "acp",
         openai_chat = "openai-chat",
         anthropic = "anthropic",
         openai_responses = "openai-responses",

@@ -21,6 +21,7 @@ pub mod list_units;
 pub mod logs;
 pub mod look;
 pub mod manual;
+pub mod mcp;
 pub mod new;
 pub mod orders;
 pub mod outbox;
@@ -28,8 +29,10 @@ pub mod pager;
 pub mod pause;
 pub mod plan;
 pub mod reload;
+pub mod replay;
 pub mod revert;
 pub mod review;
+pub mod route;
 pub mod run;
 pub mod schema;
 pub mod secret;
@@ -86,6 +89,8 @@ enum Command {
     Review(review::ReviewArgs),
     /// Look at cases and their whole record
     Case(case::CaseArgs),
+    /// Show why cases go where they go
+    Route(route::RouteArgs),
     /// Show what engines cost, and where budgets stand
     Cost(cost::CostArgs),
     /// Look at what is being sent
@@ -152,6 +157,8 @@ enum Command {
     IsEnabled(is_state::IsArgs),
     /// Show the daemon's log
     Logs(logs::LogsArgs),
+    /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
+    Mcp(mcp::McpArgs),
     /// Become another program with fewer rights: how the daemon starts what it confines
     #[command(hide = true)]
     Confined(confined::ConfinedArgs),
@@ -219,6 +226,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Status(args) => threads(1)?.block_on(status::command(args, context)),
         Command::Review(args) => threads(1)?.block_on(review::command(args, context)),
         Command::Case(args) => threads(1)?.block_on(case::command(args, context)),
+        Command::Route(args) => threads(1)?.block_on(route::command(args, context)),
         Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
         Command::Pause => threads(1)?.block_on(pause::pause(context)),
@@ -241,6 +249,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::IsFailed(args) => threads(1)?.block_on(is_state::failed(args, context)),
         Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),
         Command::Logs(args) => threads(1)?.block_on(logs::command(args, context)),
+        Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),
     }
 }
 

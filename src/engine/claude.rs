@@ -13,7 +13,7 @@ use super::confine::rights;
 use super::dialect::{Dialect, Heard, Transcript};
 use super::listen::{Start, left_behind, listen};
 use super::prompt::{self, AnswerForm, Prompt};
-use super::{EngineContext, EngineSpec, ExecutionEngine, failed, structured};
+use super::{EngineContext, EngineSpec, ExecutionEngine, failed, mcp_supply, structured};
 use crate::model::class::PortError;
 use crate::model::money::to_usd;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits, Usage};
@@ -59,6 +59,8 @@ pub const SPEC: EngineSpec = EngineSpec {
             "Tools that it may use, by the program's names; none by default. A call that would need a permission is \
              refused and told to the reviewer. What strangers write can make it call them",
         ),
+        mcp_supply::KEY,
+        mcp_supply::ALLOW,
     ],
     check,
     // A vendor's program is not vouched for, whatever server it is told to ask.
@@ -85,12 +87,15 @@ static WISHES: Wishes = Wishes {
     ],
     login_file: ".credentials.json",
     login_command: "claude /login",
-    known: Known { from: [2, 1, 300], below: [2, 2, 0] },
+    known: Known { from: [2, 1, 332], below: [2, 2, 0] },
 };
 
 /// The trusted part of the prompt, in the run directory: instructions and notes are nobody's business, and command lines
 /// are everybody's.
 const SYSTEM_FILE: &str = "system-prompt.txt";
+
+/// The servers that the unit names, in the run directory.
+const MCP_FILE: &str = "mcp.json";
 
 /// Runs Claude Code.
 #[derive(Debug)]
@@ -102,6 +107,8 @@ pub struct ClaudeEngine {
     max_turns: i64,
     max_usd: Option<f64>,
     tools: Vec<String>,
+    servers: Vec<mcp_supply::McpServer>,
+    allow: Vec<String>,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every engine's build")]
@@ -116,11 +123,14 @@ fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, P
         // What the budget allows for one run is where it is to stop.
         max_usd: unit.money.budget.per_run.map(to_usd),
         tools: settings.list("tools").to_vec(),
+        servers: mcp_supply::of(settings),
+        allow: mcp_supply::claude_tools(settings.list(mcp_supply::ALLOW.name)),
     })))
 }
 
 fn check(settings: &Settings) -> Vec<KeyProblem> {
     let mut problems = agent::problems(settings);
+    problems.extend(mcp_supply::check(settings));
     if settings.text("max_usd").is_some_and(|text| dollars(text).is_none()) {
         let message = "is no amount of dollars from 0.001 to 1000, such as \"0.50\"".to_owned();
         problems.push(KeyProblem { key: "max_usd", message });
@@ -180,9 +190,20 @@ impl ClaudeEngine {
         let system = run_dir.join(SYSTEM_FILE);
         std::fs::write(&system, &prompt.trusted)
             .map_err(|error| failed(RunFailure::Config, format!("write {}: {error}", system.display())))?;
+        let mut args = self.args(&system, session);
+        if !self.servers.is_empty() {
+            let servers = run_dir.join(MCP_FILE);
+            std::fs::write(&servers, mcp_supply::claude_config(&self.servers).to_string()).map_err(
+                |error| failed(RunFailure::Config, format!("write {}: {error}", servers.display())),
+            )?;
+            args.extend(["--mcp-config".into(), servers.into()]);
+            if !self.allow.is_empty() {
+                args.extend(["--allowedTools".into(), self.allow.join(",").into()]);
+            }
+        }
         let start = Start {
             program: self.agent.program.clone(),
-            args: self.args(&system, session),
+            args,
             env,
             cwd: run_dir.to_owned(),
             stdin: prompt.data.clone().into_bytes(),

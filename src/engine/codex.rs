@@ -17,7 +17,7 @@ use super::confine::rights;
 use super::dialect::{Dialect, Heard, Transcript};
 use super::listen::{Start, left_behind, listen};
 use super::prompt::{self, AnswerForm, Prompt};
-use super::{EngineContext, EngineSpec, ExecutionEngine, failed, structured};
+use super::{EngineContext, EngineSpec, ExecutionEngine, failed, mcp_supply, structured};
 use crate::model::class::PortError;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits};
 use crate::unit::plan::{EngineUnit, SandboxRule};
@@ -40,6 +40,8 @@ pub const SPEC: EngineSpec = EngineSpec {
             "Another server that speaks the Responses API; for auth = \"api-key\"",
         )
         .specifiers(),
+        mcp_supply::KEY,
+        mcp_supply::ALLOW,
     ],
     check,
     // A vendor's program is not vouched for, whatever server it is told to ask.
@@ -61,7 +63,7 @@ static WISHES: Wishes = Wishes {
     set: &[],
     login_file: "auth.json",
     login_command: "codex login",
-    known: Known { from: [0, 160, 0], below: [0, 172, 0] },
+    known: Known { from: [0, 171, 0], below: [0, 172, 0] },
 };
 
 /// Where the vendor's own API is. It is named like any other server, because only then the program's own retries (thirty
@@ -78,6 +80,8 @@ pub struct CodexEngine {
     agent: Agent,
     model: String,
     base_url: String,
+    /// The servers that the unit names, as configuration.
+    servers: Vec<String>,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every engine's build")]
@@ -87,11 +91,16 @@ fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, P
         agent: Agent::new(unit, &WISHES, context),
         model: unit.model.trim().to_owned(),
         base_url: unit.settings.text("base_url").unwrap_or(VENDOR).trim_end_matches('/').to_owned(),
+        servers: mcp_supply::codex_overrides(
+            &mcp_supply::of(&unit.settings),
+            unit.settings.list(mcp_supply::ALLOW.name),
+        ),
     })))
 }
 
 fn check(settings: &Settings) -> Vec<KeyProblem> {
     let mut problems = agent::problems(settings);
+    problems.extend(mcp_supply::check(settings));
     let subscription = Auth::of(settings) == Auth::Subscription;
     for key in ["key", "base_url"] {
         if subscription && settings.get(key).is_some() {
@@ -202,6 +211,7 @@ impl CodexEngine {
                 toml_text(&self.base_url)
             ));
         }
+        configs.extend_from_slice(&self.servers);
         for config in &configs {
             add(&["-c", config]);
         }

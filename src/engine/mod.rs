@@ -1,5 +1,6 @@
 //! Engines: the closed set of executors, one file each, the prompt, the router.
 
+pub mod acp;
 pub mod after;
 mod agent;
 pub mod anthropic;
@@ -13,7 +14,9 @@ mod ended;
 #[cfg(test)]
 mod fixtures;
 pub mod gemini;
+pub mod handover;
 mod listen;
+pub mod mcp_supply;
 pub mod notices;
 pub mod openai_chat;
 pub mod openai_responses;
@@ -55,6 +58,8 @@ pub enum ExecutionEngine {
     Template(template::TemplateEngine),
     /// Runs a program.
     Command(command::CommandEngine),
+    /// Talks with an agent over the Agent Client Protocol.
+    Acp(acp::AcpEngine),
     /// Asks a server that speaks Chat Completions.
     OpenAiChat(openai_chat::OpenAiChatEngine),
     /// Asks Anthropic's Messages API.
@@ -115,6 +120,7 @@ impl ExecutionEngine {
             Self::Codex(engine) => engine.probe().await,
             Self::Template(engine) => engine.probe().await,
             Self::Command(engine) => engine.probe().await,
+            Self::Acp(engine) => engine.probe().await,
             Self::OpenAiChat(engine) => engine.probe().await,
             Self::Anthropic(engine) => engine.probe().await,
             Self::OpenAiResponses(engine) => engine.probe().await,
@@ -139,6 +145,7 @@ impl ExecutionEngine {
             Self::Codex(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::Template(engine) => engine.run(request).await,
             Self::Command(engine) => engine.run(request, limits, run_dir, cancel).await,
+            Self::Acp(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::OpenAiChat(engine) => engine.run(request, limits, cancel).await,
             Self::Anthropic(engine) => engine.run(request, limits, cancel).await,
             Self::OpenAiResponses(engine) => engine.run(request, limits, cancel).await,

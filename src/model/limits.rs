@@ -29,6 +29,24 @@ pub const CASE_ITEMS_PROMPT_MAX: usize = 20;
 /// The prompt text handed to an engine.
 pub const PROMPT_BYTES_MAX: usize = 256 * 1024;
 
+/// A route's prompt with its values: a quarter of what an engine is told.
+pub const INSTRUCTION_BYTES_MAX: usize = PROMPT_BYTES_MAX / 4;
+
+/// Prompts of runs are kept for so long: a month is as far back as anybody compares.
+pub const PROMPTS_AGE_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// All kept prompts together: a few hundred of the longest, tens of thousands of usual ones.
+pub const PROMPTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Replays looked at in one pass of the worker.
+pub const REPLAYS_LOOKED_AT_MAX: usize = 20;
+
+/// A label that an engine proposes: a word or two.
+pub const LABEL_BYTES_MAX: usize = 64;
+
+/// Labels of one case.
+pub const CASE_LABELS_MAX: usize = 16;
+
 /// A draft body; beyond this an engine is writing something else than a reply.
 pub const DRAFT_BYTES_MAX: usize = 256 * 1024;
 
@@ -171,6 +189,9 @@ pub const DIALOGUE_TERM_GRACE: Duration = Duration::from_millis(700);
 /// After a talk that came to its end, the child has this long to write its session down before it is asked by a signal.
 pub const DIALOGUE_PATIENCE: Duration = Duration::from_secs(3);
 
+/// An agent that gives signs of life and gets nowhere: retries of a far side that is down, mostly.
+pub const ENGINE_NO_PROGRESS: Duration = Duration::from_secs(300);
+
 /// What may wait to be read by a child that is talked with: a prompt in which each byte is escaped, twice over.
 pub const DIALOGUE_OUT_BYTES_MAX: usize = 16 * PROMPT_BYTES_MAX;
 
@@ -210,6 +231,9 @@ pub const FINDINGS_PER_FILE_MAX: usize = 20;
 
 /// Earlier routes that a route is compared with when shadowed ones are looked for: keeps ten thousand routes cheap.
 pub const ROUTES_COMPARED_MAX: usize = 200;
+
+/// Who wrote a proposed draft, in the record.
+pub const JOURNAL_BY_BYTES_MAX: usize = 120;
 
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;

@@ -71,6 +71,16 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// The local day, `2026-11-30`, and its name, `Monday`.
+    #[must_use]
+    pub fn local_day(self) -> (String, String) {
+        let Ok(at) = jiff::Timestamp::from_millisecond(self.0) else { return Default::default() };
+        let local = at.to_zoned_datetime(jiff::tz::TimeZone::system());
+        (local.strftime("%Y-%m-%d").to_string(), local.strftime("%A").to_string())
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// RFC 3339 in UTC to the second, `2026-11-30T08:00:00Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -38,6 +38,8 @@ pub use dialogue::{Dialogue, Heard};
 #[derive(Clone, Debug)]
 pub struct ProcessRoom {
     notes_dir: PathBuf,
+    /// This program's file as it was at the start, for those who start it again.
+    own_program: PathBuf,
     /// Our own binary, by which children are confined.
     helper: PathBuf,
     /// What it said that this machine can take away.
@@ -131,14 +133,22 @@ impl ProcessRoom {
     pub fn new(notes_dir: PathBuf) -> Self {
         // The file of this very process, also after an upgrade put another one in its place.
         let helper = PathBuf::from(if cfg!(target_os = "linux") { "/proc/self/exe" } else { "" });
-        Self { notes_dir, helper, reach: Arc::default() }
+        let own_program = std::env::current_exe().unwrap_or_else(|_| "workagent".into());
+        Self { notes_dir, own_program, helper, reach: Arc::default() }
     }
 
-    /// Another binary of ours confines children: for processes that are not `workagent`.
+    /// Another binary of ours confines children and is started by them: for processes that are not `workagent`.
     #[must_use]
     pub fn with_helper(mut self, helper: PathBuf) -> Self {
+        self.own_program.clone_from(&helper);
         self.helper = helper;
         self
+    }
+
+    /// This program's file, as it was at the start: for children that start it again.
+    #[must_use]
+    pub fn own_program(&self) -> &std::path::Path {
+        &self.own_program
     }
 
     /// The same child with fewer rights, and what of it this machine cannot take away, for people.

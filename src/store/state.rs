@@ -9,16 +9,17 @@ pub fn case_moves(from: CaseState) -> &'static [CaseState] {
     use CaseState as S;
     match from {
         // A stale draft can still be approved while the case waits for another.
-        S::New => &[S::New, S::Queued, S::Parked, S::Dismissed, S::Approved],
-        S::Queued => &[S::New, S::Running, S::Approved, S::Dismissed],
+        // A person's own agent may propose a draft wherever no engine works.
+        S::New => &[S::New, S::Queued, S::Review, S::Parked, S::Dismissed, S::Approved],
+        S::Queued => &[S::New, S::Running, S::Review, S::Approved, S::Dismissed],
         S::Running => {
             &[S::New, S::Queued, S::Review, S::Closed, S::Parked, S::Dead, S::Approved, S::Dismissed]
         }
-        S::Review => &[S::New, S::Queued, S::Approved, S::Dismissed],
+        S::Review => &[S::New, S::Queued, S::Review, S::Approved, S::Dismissed],
         S::Approved => &[S::New, S::Sent, S::Dead, S::Dismissed],
         S::Sent => &[S::New, S::Closed],
         S::Closed | S::Dismissed => &[S::New],
-        S::Parked => &[S::New, S::Approved, S::Dismissed],
+        S::Parked => &[S::New, S::Review, S::Approved, S::Dismissed],
         S::Dead => &[S::New, S::Dismissed],
     }
 }
@@ -78,14 +79,14 @@ mod tests {
     #[test]
     fn cases() {
         insta::assert_snapshot!(table(&CaseState::ALL, case_moves), @r"
-        New -> [New, Queued, Parked, Dismissed, Approved]
-        Queued -> [New, Running, Approved, Dismissed]
+        New -> [New, Queued, Review, Parked, Dismissed, Approved]
+        Queued -> [New, Running, Review, Approved, Dismissed]
         Running -> [New, Queued, Review, Closed, Parked, Dead, Approved, Dismissed]
-        Review -> [New, Queued, Approved, Dismissed]
+        Review -> [New, Queued, Review, Approved, Dismissed]
         Approved -> [New, Sent, Dead, Dismissed]
         Sent -> [New, Closed]
         Closed -> [New]
-        Parked -> [New, Approved, Dismissed]
+        Parked -> [New, Review, Approved, Dismissed]
         Dead -> [New, Dismissed]
         Dismissed -> [New]
         ");

@@ -14,6 +14,7 @@ use super::check::endless_instances;
 use super::graph::{self, Units};
 use super::layers::{Docs, Effective, Layers};
 use super::load::Loaded;
+use super::payers;
 use super::plan::{Edge, Kind, Off, Plan, UnitName};
 use super::registry::Registry;
 use super::routes;
@@ -224,6 +225,7 @@ impl Look {
         let cycles = graph::cycle::check(&mut units);
         routes::check(&mut units, registry);
         budgets::check(&mut units, registry);
+        payers::check(&mut units);
         let off = graph::off::find(&units, &cycles, sources);
         Self { units, templates, off }
     }

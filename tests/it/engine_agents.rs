@@ -592,8 +592,5 @@ async fn another_version_is_used_and_said() {
     fake.file("claude", script);
     fake.file("out", format!("{INIT}\n{}\n", result_of("yes")));
     let outcome = fake.outcome().await;
-    assert_eq!(
-        outcome.remarks[0],
-        "claude 3.0.1: newer than any that was tried (known are 2.1.300 to below 2.2.0)"
-    );
+    assert_eq!(outcome.remarks[0], "claude 3.0.1: newer than this engine knows (2.1.332 to below 2.2.0)");
 }

@@ -77,6 +77,8 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
             "runtime",
             "supervise",
             "catalog",
+            // `workagent mcp --run` is the other end of an engine's private directory.
+            "engine",
             "store",
             "secret",
             "process",

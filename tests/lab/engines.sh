@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Real agent CLIs for tests, installed from their packages at fixed versions, kept under the target folder.
 #
-#   engines.sh install NAME…    installs what is missing of: claude codex
+#   engines.sh install NAME…    installs what is missing of: claude codex gemini opencode
 #   engines.sh path NAME        prints the program's absolute path; fails if it is not installed
+#
+# gemini and opencode are large and slow to fetch: tests use them where they are installed and say so where they are not.
 #
 # The vendors' native binaries are taken from their platform packages: the packages that users install are small
 # programs for Node around them, which add a process and whose install scripts are often blocked. Versions are the ones
@@ -14,6 +16,8 @@ dir=${WORKAGENT_LAB_ENGINES:-${CARGO_TARGET_DIR:-$here/target}/lab-engines}
 
 CLAUDE=2.1.332
 CODEX=0.171.0
+GEMINI=0.61.0
+OPENCODE=1.18.33
 
 die() { printf 'engines.sh: %s\n' "$*" >&2; exit 1; }
 
@@ -47,6 +51,8 @@ folder() {
   case $1 in
     claude) printf 'claude-%s' $CLAUDE ;;
     codex) printf 'codex-%s' $CODEX ;;
+    gemini) printf 'gemini-%s' $GEMINI ;;
+    opencode) printf 'opencode-%s' $OPENCODE ;;
     *) die "unknown engine $1" ;;
   esac
 }
@@ -56,6 +62,8 @@ program() {
   case $1 in
     claude) found=$root/@anthropic-ai/claude-code-$(machine)/claude ;;
     codex) found=$(echo "$root"/@openai/codex/vendor/*/bin/codex) ;;
+    gemini) found=$root/.bin/gemini ;;
+    opencode) found=$root/opencode-$(machine)/bin/opencode ;;
   esac
   [ -x "$found" ] && printf '%s\n' "$found"
 }
@@ -65,6 +73,8 @@ install_one() {
   case $1 in
     claude) npm_install "$(folder claude)" "@anthropic-ai/claude-code-$(machine)@$CLAUDE" ;;
     codex) npm_install "$(folder codex)" "@openai/codex@$CODEX-$(machine)" ;;
+    gemini) npm_install "$(folder gemini)" "@google/gemini-cli@$GEMINI" ;;
+    opencode) npm_install "$(folder opencode)" "opencode-$(machine)@$OPENCODE" ;;
   esac
   program "$1" >/dev/null || die "$1 was installed, but its program is not where it was at other times"
 }

@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Option<Version> {
     })
 }
 
-/// The versions that an engine was tried with: from the first one up to below the second.
+/// The versions that an engine knows: from the one that it was tried with up to below the next that may differ.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct Known {
     pub from: [u32; 3],
@@ -37,11 +37,11 @@ impl Known {
     /// What to say of a version outside.
     pub(super) fn warning(&self, version: &Version) -> Option<String> {
         let Self { from, below } = *self;
-        let range = || format!("known are {} to below {}", Version(from), Version(below));
+        let range = || format!("{} to below {}", Version(from), Version(below));
         if version.0 < from {
-            Some(format!("older than any that was tried ({})", range()))
+            Some(format!("older than this engine knows ({})", range()))
         } else if version.0 >= below {
-            Some(format!("newer than any that was tried ({})", range()))
+            Some(format!("newer than this engine knows ({})", range()))
         } else {
             None
         }
@@ -71,13 +71,7 @@ mod tests {
         let known = Known { from: [2, 1, 300], below: [2, 2, 0] };
         let warning = |version| known.warning(&Version(version));
         assert_eq!(warning([2, 1, 332]), None);
-        assert_eq!(
-            warning([2, 1, 9]).unwrap(),
-            "older than any that was tried (known are 2.1.300 to below 2.2.0)"
-        );
-        assert_eq!(
-            warning([2, 2, 0]).unwrap(),
-            "newer than any that was tried (known are 2.1.300 to below 2.2.0)"
-        );
+        assert_eq!(warning([2, 1, 9]).unwrap(), "older than this engine knows (2.1.300 to below 2.2.0)");
+        assert_eq!(warning([2, 2, 0]).unwrap(), "newer than this engine knows (2.1.300 to below 2.2.0)");
     }
 }

@@ -15,6 +15,8 @@ use crate::supervise::{Board, Fault, UnitState};
 pub(super) struct EngineStates {
     board: Board<RuntimeRecord>,
     said: Mutex<BTreeMap<String, RepeatGuard>>,
+    /// Engines against which the record holds something.
+    doubted: Mutex<BTreeSet<String>>,
     told: Mutex<BTreeSet<String>>,
 }
 
@@ -23,7 +25,17 @@ const TOLD_LEN_MAX: usize = 1000;
 
 impl EngineStates {
     pub(super) fn new(board: Board<RuntimeRecord>) -> Self {
-        Self { board, said: Mutex::default(), told: Mutex::default() }
+        Self { board, said: Mutex::default(), doubted: Mutex::default(), told: Mutex::default() }
+    }
+
+    /// The record holds something against an engine.
+    pub(super) fn doubt(&self, engine: &str) {
+        self.doubted.lock().unwrap_or_else(PoisonError::into_inner).insert(engine.to_owned());
+    }
+
+    /// Whether it did, so that only then the record has to be touched; it does not any more.
+    pub(super) fn cleared(&self, engine: &str) -> bool {
+        self.doubted.lock().unwrap_or_else(PoisonError::into_inner).remove(engine)
     }
 
     /// This was not said before.

@@ -29,6 +29,7 @@ pub(crate) mod private_route_cloud_engine;
 pub(crate) mod reference_to_disabled;
 pub(crate) mod shadowed_route;
 pub(crate) mod shell_quirk;
+pub(crate) mod subscription_with_api_key;
 pub(crate) mod syntax_error;
 pub(crate) mod type_change;
 pub(crate) mod unkept_budget;
@@ -75,6 +76,7 @@ pub static CHECKS: &[&Check] = &[
     &reference_to_disabled::CHECK,
     &shadowed_route::CHECK,
     &shell_quirk::CHECK,
+    &subscription_with_api_key::CHECK,
     &syntax_error::CHECK,
     &type_change::CHECK,
     &unkept_budget::CHECK,

@@ -12,7 +12,7 @@ use workagent::http::HttpRoom;
 use workagent::model::environment::Environment;
 use workagent::model::ids::CaseId;
 use workagent::model::item::{Disposition, HiddenPart, Item, Party, ReplyWay};
-use workagent::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunLimits};
+use workagent::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, PromptSlot, RunLimits};
 use workagent::model::secret_ref::SecretRef;
 use workagent::model::time::Clock;
 use workagent::process::ProcessRoom;
@@ -57,7 +57,9 @@ impl EngineBench {
             engine: spec.name.into(),
             model: "stub-model".into(),
             env: Vec::new(),
+            account: "test".into(),
             concurrency: 1,
+            runs_per_minute: None,
             timeout: LONG,
             idle_timeout: LONG,
             first_event_timeout: LONG,
@@ -90,12 +92,22 @@ impl EngineBench {
         self
     }
 
+    pub fn unit_model(&mut self, model: &str) {
+        self.unit.model = model.into();
+    }
+
+    /// The directory of the run.
+    pub fn run_dir(&self) -> std::path::PathBuf {
+        self.dir.path().join("run")
+    }
+
     pub fn engine(&self) -> ExecutionEngine {
         let secrets = [("canary".to_owned(), "CANARY-key-1".to_owned())].into();
         let context = EngineContext {
             secrets: Arc::new(Secrets(secrets)),
             http: HttpRoom::default(),
-            process: ProcessRoom::new(self.dir.path().join("children")),
+            process: ProcessRoom::new(self.dir.path().join("children"))
+                .with_helper(env!("CARGO_BIN_EXE_workagent").into()),
             environment: self.environment.clone(),
             clock: Clock::manual(NOW),
         };
@@ -103,7 +115,7 @@ impl EngineBench {
     }
 
     pub async fn run(&self) -> Result<EngineOutcome, EngineError> {
-        let run_dir = self.dir.path().join("run");
+        let run_dir = self.run_dir();
         std::fs::create_dir_all(&run_dir).unwrap();
         self.engine().run(&self.request, self.limits, &run_dir, &self.cancel).await
     }
@@ -142,6 +154,7 @@ pub fn request() -> EngineRequest {
     };
     EngineRequest {
         session: None,
+        prompt: PromptSlot::default(),
         case: CaseId(7),
         connector: "inbox".into(),
         attempt: 1,

@@ -1,7 +1,10 @@
 //! Real agent CLIs for the ring of real peers: installed by `tests/lab/engines.sh`, talking to a server that plays their
 //! models.
 
-use std::io::{BufRead, BufReader};
+#![expect(clippy::indexing_slicing, reason = "JSON without a key is null")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -18,6 +21,13 @@ pub fn lab_is_on() -> bool {
         let () = println!("this is a test of the ring of real peers; WORKAGENT_LAB=1 runs it");
     }
     on
+}
+
+/// The program of an engine that is too large to be installed everywhere; `None` where it is not.
+pub fn installed(name: &str) -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]
+    let out = Command::new("bash").arg(lab().join("engines.sh")).args(["path", name]).output().unwrap();
+    out.status.success().then(|| String::from_utf8(out.stdout).unwrap().trim().into())
 }
 
 /// The program of an engine.
@@ -50,6 +60,36 @@ impl Models {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap();
         Self { url: url.to_owned(), child }
+    }
+
+    /// The requests so far, as JSON.
+    pub fn log(&self) -> String {
+        let host = self.url.trim_start_matches("http://").trim_end_matches('/');
+        let mut stream = TcpStream::connect(host).unwrap();
+        write!(stream, "GET /__stub/log HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    }
+
+    /// The tools that a model was offered, where bodies are logged.
+    pub fn tools(&self) -> Vec<String> {
+        let log: Vec<serde_json::Value> = serde_json::from_str(&self.log()).unwrap();
+        let of = |tool: &serde_json::Value| {
+            let declared = tool["functionDeclarations"].as_array().cloned().unwrap_or_default();
+            let names = declared.iter().chain([&tool["function"]]).filter_map(|tool| tool["name"].as_str());
+            names.map(str::to_owned).collect::<Vec<_>>()
+        };
+        log.iter()
+            .flat_map(|entry| entry["body"]["tools"].as_array().cloned().unwrap_or_default())
+            .flat_map(|tool| of(&tool))
+            .collect()
+    }
+
+    /// How often a model was asked so far.
+    pub fn asked(&self) -> usize {
+        let log: Vec<serde_json::Value> = serde_json::from_str(&self.log()).unwrap();
+        log.iter().filter(|entry| entry.get("mode").is_some_and(|mode| mode != "-")).count()
     }
 }
 

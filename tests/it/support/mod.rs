@@ -1,5 +1,6 @@
 //! Doubles of the outside world, and what tests of connectors need.
 
+pub mod acp_agent;
 pub mod again;
 pub mod binary;
 pub mod children;
@@ -15,3 +16,4 @@ pub mod mailbox;
 pub mod proof;
 pub mod scene;
 pub mod smtp;
+pub mod way;

@@ -69,6 +69,27 @@ r.route bad-setting: `cloud.engine` sends text to another machine",
 }
 
 #[test]
+fn a_subscription_that_is_given_an_api_key_is_told_that_it_never_gets_it() {
+    let check = |auth: &str, env: &str, expected: &str| {
+        let engine = "[engine]\nengine = \"claude\"\nenv = [\"work\"]\n[claude]\nprogram = \"/opt/claude\"\n";
+        let engine = format!("{engine}auth = \"{auth}\"\n");
+        let files = loaded(&[("c.engine.toml", &engine), ("work.env.toml", env)]);
+        let compiled = compile(&files, &workagent::catalog::CATALOG.registry(), &super::env());
+        assert_eq!(short(&compiled, Path::new("/u/1")).trim(), expected);
+    };
+    let told = |name: &str| {
+        format!(
+            "c.engine.toml:6:8: warning[subscription-with-api-key]: `{name}` of `work.env` is taken away from this engine"
+        )
+    };
+    let set = "[set]\nANTHROPIC_API_KEY = { secret = \"ai/key\" }\n";
+    check("subscription", set, &told("ANTHROPIC_API_KEY"));
+    let pass = "[pass]\nnames = [\"HTTP_PROXY\", \"ANTHROPIC_AUTH_TOKEN\"]\n";
+    check("subscription", pass, &told("ANTHROPIC_AUTH_TOKEN"));
+    check("api-key", set, "");
+}
+
+#[test]
 fn a_route_behind_one_that_takes_all_is_told() {
     check(
         &[

@@ -1,5 +1,9 @@
 //! Money and engines over the whole way: caps are kept through a daemon's life, and text goes nowhere that was not said.
 
+use std::path::Path;
+
+use workagent::model::time::Timestamp;
+
 use super::*;
 use crate::support::http::{Answer, HttpServer};
 

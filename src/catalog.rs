@@ -59,6 +59,9 @@ catalog! {
         template = "template",
         command = "command",
         openai_chat = "openai-chat",
+        anthropic = "anthropic",
+        openai_responses = "openai-responses",
+        gemini = "gemini",
     }
     runtimes: {
         sync,

@@ -2,6 +2,7 @@
 //! when no daemon runs, inside a command that holds the instance lock itself.
 
 mod cases;
+mod cost;
 mod outbox;
 mod review;
 mod status;
@@ -109,6 +110,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/replays/{id}", get(cases::replayed))
         .route("/v1/cases/{id}/retry", post(cases::retry))
         .route("/v1/cases/{id}/dismiss", post(cases::dismiss))
+        .route("/v1/cost", get(cost::cost))
         .route("/v1/reviews", get(review::list))
         .route("/v1/reviews/{id}", get(review::show))
         .route("/v1/reviews/{id}/edit", post(review::edit))

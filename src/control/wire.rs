@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub mod cost;
 pub mod units;
 
 use super::health::Health;
@@ -103,6 +104,9 @@ pub struct StatusView {
     /// The target that was isolated.
     #[serde(default)]
     pub target: Option<String>,
+    /// Where caps on money stand.
+    #[serde(default)]
+    pub budgets: Vec<cost::BudgetView>,
     /// Anything else a person should know: "replies are held: 2".
     #[serde(default)]
     pub notes: Vec<String>,

@@ -2,6 +2,8 @@
 
 pub mod after;
 mod agent;
+pub mod anthropic;
+mod api;
 pub mod claude;
 pub mod codex;
 pub mod command;
@@ -10,9 +12,11 @@ pub mod dialect;
 mod ended;
 #[cfg(test)]
 mod fixtures;
+pub mod gemini;
 mod listen;
 pub mod notices;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod prompt;
 pub mod router;
 pub mod structured;
@@ -53,6 +57,12 @@ pub enum ExecutionEngine {
     Command(command::CommandEngine),
     /// Asks a server that speaks Chat Completions.
     OpenAiChat(openai_chat::OpenAiChatEngine),
+    /// Asks Anthropic's Messages API.
+    Anthropic(anthropic::AnthropicEngine),
+    /// Asks `OpenAI`'s Responses API.
+    OpenAiResponses(openai_responses::OpenAiResponsesEngine),
+    /// Asks the Gemini API.
+    Gemini(gemini::GeminiEngine),
 }
 
 /// What an engine gets to be built. Building spawns nothing and reads no secret.
@@ -106,6 +116,9 @@ impl ExecutionEngine {
             Self::Template(engine) => engine.probe().await,
             Self::Command(engine) => engine.probe().await,
             Self::OpenAiChat(engine) => engine.probe().await,
+            Self::Anthropic(engine) => engine.probe().await,
+            Self::OpenAiResponses(engine) => engine.probe().await,
+            Self::Gemini(engine) => engine.probe().await,
         }
     }
 
@@ -127,6 +140,9 @@ impl ExecutionEngine {
             Self::Template(engine) => engine.run(request).await,
             Self::Command(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::OpenAiChat(engine) => engine.run(request, limits, cancel).await,
+            Self::Anthropic(engine) => engine.run(request, limits, cancel).await,
+            Self::OpenAiResponses(engine) => engine.run(request, limits, cancel).await,
+            Self::Gemini(engine) => engine.run(request, limits, cancel).await,
         };
         outcome.and_then(checked)
     }

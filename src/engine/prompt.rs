@@ -323,6 +323,10 @@ pub fn read_answer(answer: &str, draft: &Fence) -> Result<EngineResult, (RunFail
         return Err((RunFailure::Protocol, detail.to_owned()));
     };
     let inside = inside.trim();
+    // Two answers run into each other, or one that was begun twice.
+    if draft.is_in(inside) {
+        return Err((RunFailure::Protocol, "the draft has a mark in the middle of it".to_owned()));
+    }
     let after = |word: &str| inside.strip_prefix(word).map(|rest| rest.trim().to_owned());
     if inside.is_empty() {
         Err((RunFailure::Empty, "the draft was empty".to_owned()))

@@ -232,6 +232,9 @@ pub const ROUTES_COMPARED_MAX: usize = 200;
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
 
+/// Runs that a report of costs goes over, the newest: some hundred a day for most of a year.
+pub const COST_RUNS_MAX: usize = 100_000;
+
 /// Journal rows shown for one case.
 pub const JOURNAL_ROWS_SHOWN_MAX: usize = 1000;
 

@@ -174,6 +174,23 @@ impl Default for Allowance {
     }
 }
 
+/// What one run cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunCost {
+    /// When it began.
+    pub started_at: Timestamp,
+    /// The engine unit.
+    pub engine: String,
+    /// The case.
+    pub case: CaseId,
+    /// The route on which the case is now.
+    pub route: Option<String>,
+    /// What it used.
+    pub usage: Usage,
+    /// What it counts for against budgets.
+    pub spent_micro_usd: u64,
+}
+
 /// Whether a run may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BeginRun {

@@ -12,6 +12,7 @@ mod crash;
 mod dialogue;
 mod directory;
 mod engine_agents;
+mod engine_apis;
 mod engine_command;
 mod engine_dialects;
 mod engine_openai_chat;

@@ -2,6 +2,7 @@
 
 mod destinations;
 mod engines;
+mod money;
 
 use std::time::Duration;
 

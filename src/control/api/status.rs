@@ -7,10 +7,13 @@ use axum::extract::State;
 
 use super::{ApiState, Present, Reply, Shared};
 use crate::control::health::Health;
+use crate::control::wire::cost::BudgetView;
 use crate::control::wire::{
     API_VERSION, ActiveState, CountsView, ErrorView, LoadState, RestView, StatusView, UnitView,
 };
 use crate::model::cycle::RuntimeSummary;
+use crate::model::money::shown_usd;
+use crate::model::time::Timestamp;
 use crate::runtime::RuntimeRecord;
 use crate::store::{Rests, StoreError};
 use crate::supervise::{UnitState, UnitStatus};
@@ -45,6 +48,8 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
         units.push(shown);
     }
     units.sort_by_key(|unit| (rank(&unit.unit), unit.unit.clone()));
+    let budgets = super::cost::budgets(state, &present.plan, now).await?;
+    let near: Vec<String> = budgets.iter().filter(|budget| budget.near).map(near).collect();
     let counts: CountsView = state.store.counts().await?.into();
     Ok(StatusView {
         api: API_VERSION,
@@ -57,7 +62,8 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
         started_at: state.daemon.then_some(state.started_at),
         now,
         units,
-        notes: [notes(&counts), situation(&present)].concat(),
+        notes: [notes(&counts), near, situation(&present)].concat(),
+        budgets,
         counts,
         findings: present.findings,
         findings_since: present.findings_since,
@@ -132,6 +138,14 @@ fn notes(counts: &CountsView) -> Vec<String> {
     .filter(|(count, ..)| *count > 0)
     .map(|(count, one, more, command)| format!("{}: workagent {command}", counted(count, one, more)))
     .collect()
+}
+
+/// A cap that is reached, or nearly.
+fn near(budget: &BudgetView) -> String {
+    let BudgetView { unit, span, spent_micro_usd, micro_usd_max, .. } = budget;
+    let whose = if unit == "workagent.daemon" { "all engines have" } else { &format!("{unit} has") };
+    let (spent, most) = (shown_usd(*spent_micro_usd), shown_usd(*micro_usd_max));
+    format!("{whose} spent {spent} of {most} USD {span}: workagent cost")
 }
 
 /// What keeps the daemon from running as the unit files say.

@@ -17,11 +17,15 @@ pub(super) struct EngineStates {
     said: Mutex<BTreeMap<String, RepeatGuard>>,
     /// Engines against which the record holds something.
     doubted: Mutex<BTreeSet<String>>,
+    told: Mutex<BTreeSet<String>>,
 }
+
+/// Budgets told of before the memory of it begins anew.
+const TOLD_LEN_MAX: usize = 1000;
 
 impl EngineStates {
     pub(super) fn new(board: Board<RuntimeRecord>) -> Self {
-        Self { board, said: Mutex::default(), doubted: Mutex::default() }
+        Self { board, said: Mutex::default(), doubted: Mutex::default(), told: Mutex::default() }
     }
 
     /// The record holds something against an engine.
@@ -32,6 +36,15 @@ impl EngineStates {
     /// Whether it did, so that only then the record has to be touched; it does not any more.
     pub(super) fn cleared(&self, engine: &str) -> bool {
         self.doubted.lock().unwrap_or_else(PoisonError::into_inner).remove(engine)
+    }
+
+    /// This was not said before.
+    pub(super) fn is_news(&self, what: String) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= TOLD_LEN_MAX {
+            told.clear();
+        }
+        told.insert(what)
     }
 
     /// A run begins.

@@ -55,8 +55,15 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     {
         BeginRun::Started(run) => run,
         BeginRun::OverBudget { until, reason } => {
+            let soon = until.is_some_and(|until| until.since(parts.clock.now()) <= Duration::from_secs(300));
             let until = until.map(|until| until.to_string());
-            tracing::info!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            if soon {
+                tracing::debug!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            } else if shared.engines.is_news(format!("{} {until:?}", engine.unit.name)) {
+                tracing::warn!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            } else {
+                tracing::info!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            }
             return Ok(JobEnd::Parked(None));
         }
     };
@@ -150,6 +157,7 @@ async fn finish(
         generation: parts.orders.generation,
     };
     finish_patiently(shared, lease, finish).await?;
+    money::warn(shared, &engine.unit).await?;
     if job_end == JobEnd::Draft {
         Point::AfterDraft.pass();
     }

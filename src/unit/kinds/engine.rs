@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diag::Finding;
-use crate::unit::check::{bad_value, missing_key};
+use crate::unit::check::{bad_value, missing_key, plain_http};
 use crate::unit::kinds::{account, money, restart, sandbox};
 use crate::unit::plan::{EngineUnit, EnvUnit};
 use crate::unit::registry::Registry;
@@ -61,7 +61,17 @@ pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
         let span = typed.spans(sandbox::NAME, key)?.value;
         Some(bad_value::finding(&format!("{}.{key}", sandbox::NAME), span, &why))
     });
-    model(typed, registry).into_iter().chain(price).chain(paths).collect()
+    model(typed, registry).into_iter().chain(price).chain(paths).chain(plain_http(typed, registry)).collect()
+}
+
+/// Text of cases would cross a network in the open. With a key it is an error, which the engine itself tells.
+fn plain_http(typed: &Typed, registry: &Registry) -> Option<Finding> {
+    let view = registry.engine(typed.settings("engine").text("engine")?)?;
+    let own = typed.settings(view.name);
+    let url = url::Url::parse(own.text("base_url")?).ok()?;
+    let open = url.scheme() == "http" && !(view.is_local)(own) && own.secret("key").is_none();
+    let span = open.then(|| typed.spans(view.name, "base_url")).flatten()?.value;
+    Some(plain_http::finding(&format!("{}.base_url", view.name), span))
 }
 
 fn model(typed: &Typed, registry: &Registry) -> Option<Finding> {

@@ -60,6 +60,9 @@ catalog! {
         command = "command",
         acp = "acp",
         openai_chat = "openai-chat",
+        anthropic = "anthropic",
+        openai_responses = "openai-responses",
+        gemini = "gemini",
     }
     runtimes: {
         sync,

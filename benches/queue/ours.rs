@@ -10,7 +10,7 @@ use workagent::model::draft::Envelope;
 use workagent::model::ids::CaseId;
 use workagent::model::item::{Cursor, Disposition, Item, Party, ReplyWay};
 use workagent::model::limits::LEASE;
-use workagent::model::run::Usage;
+use workagent::model::run::{RunFacts, Usage};
 use workagent::model::time::Clock;
 use workagent::store::{Admission, BeginRun, FinishRun, PageCommit, PageReport, RunEnd, Store, StoreOptions};
 
@@ -198,7 +198,16 @@ async fn one(store: &Store, lease: Lease) {
         return;
     };
     let end = RunEnd::NothingToDo { reason: "no-op".into() };
-    let finish =
-        FinishRun { case, token, run, end, usage: Usage::default(), spent_micro_usd: None, generation: 1 };
+    let finish = FinishRun {
+        case,
+        token,
+        run,
+        end,
+        usage: Usage::default(),
+        facts: RunFacts::default(),
+        labels: None,
+        spent_micro_usd: None,
+        generation: 1,
+    };
     store.finish_run(finish).await.unwrap();
 }

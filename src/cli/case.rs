@@ -8,14 +8,16 @@ use super::backend::Backend;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, ago, block, harmless, line, table};
+use super::replay::ReplayArgs;
 use crate::control::wire::{ListQuery, Reason};
 use crate::daemon::exit;
 use crate::model::case::Case;
-use crate::model::ids::CaseId;
+use crate::model::ids::{CaseId, RunId};
 use crate::model::item::{Disposition, Item, ReplyWay};
-use crate::model::text::short_size;
-use crate::model::time::Timestamp;
-use crate::store::CaseRecord;
+use crate::model::run::{Run, RunFacts};
+use crate::model::text::{cut, short_size, visible};
+use crate::model::time::{Timestamp, short_span};
+use crate::store::{CaseRecord, KeptPrompt};
 
 /// `workagent case …`
 #[derive(Debug, Args)]
@@ -42,6 +44,9 @@ enum CaseCommand {
     Show {
         /// The case, `c12` or `12`
         case: CaseId,
+        /// Show what an engine was told, exactly: of this run, or of the newest
+        #[arg(long, value_name = "RUN", num_args = 0..=1)]
+        prompt: Option<Option<RunId>>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -51,6 +56,8 @@ enum CaseCommand {
         /// The case
         case: CaseId,
     },
+    /// Run a case once more by an engine, and show what it says beside the draft; nothing is sent
+    Replay(ReplayArgs),
     /// Say that there is nothing to do here
     Dismiss {
         /// The case
@@ -63,6 +70,9 @@ enum CaseCommand {
 
 /// Runs the command.
 pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    if let Some(CaseCommand::Replay(replay)) = args.command {
+        return super::replay::command(replay, context).await;
+    }
     let backend = Backend::connect(context).await?;
     let command = args.command.unwrap_or(CaseCommand::List { state: None, limit: 50, json: false });
     let (now, width) = (context.clock.now(), context.width());
@@ -79,7 +89,17 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
                 list(&cases, now, width)
             }
         }
-        CaseCommand::Show { case, json } => {
+        CaseCommand::Show { case, prompt: Some(run), json } => {
+            let query = run.map(|run| format!("?run={run}")).unwrap_or_default();
+            let kept: KeptPrompt = backend.get(&format!("/v1/cases/{case}/prompt{query}")).await?;
+            if json {
+                pretty(&kept)
+            } else {
+                context.note(&format!("{} of {case}, ended {}\n", kept.run, ago(kept.at, now)));
+                visible(&kept.prompt) + "\n"
+            }
+        }
+        CaseCommand::Show { case, prompt: None, json } => {
             let record: CaseRecord = backend.get(&format!("/v1/cases/{case}")).await?;
             if json { pretty(&record) } else { show(&record, now, width, paint) }
         }
@@ -87,6 +107,8 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
             backend.post::<(), ()>(&format!("/v1/cases/{case}/retry"), &()).await?;
             format!("{case} gets one more try\n")
         }
+        // Taken out above.
+        CaseCommand::Replay(_) => String::new(),
         CaseCommand::Dismiss { case, reason } => {
             backend.post::<_, ()>(&format!("/v1/cases/{case}/dismiss"), &Reason { reason }).await?;
             format!("{case} is dismissed\n")
@@ -148,6 +170,15 @@ pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Pai
         let _ = writeln!(out, "\n{}", paint.bold("Item"));
         out.push_str(&item_text(item, width, paint, 12));
     }
+    if !case.labels.is_empty() {
+        let _ = writeln!(out, "   labels {}", line(&case.labels.join(", "), width));
+    }
+    for run in &record.runs {
+        let _ = writeln!(out, "\n{} {}", paint.bold("Run"), line(&run_text(run, now), width.max(60)));
+        if !run.detail.is_empty() {
+            let _ = writeln!(out, "  {}", line(&run.detail, width));
+        }
+    }
     for draft in &record.drafts {
         let _ = writeln!(
             out,
@@ -182,6 +213,23 @@ pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Pai
         .collect();
     out.push_str(&table(&rows));
     out
+}
+
+/// "r3 · claude · reply · 2m ago, took 12s · claude 2.1.332 · opus · session 0d1f…".
+fn run_text(run: &Run, now: Timestamp) -> String {
+    let mut parts = vec![run.id.to_string(), run.engine.clone(), run.outcome.clone()];
+    parts.push(match run.ended_at {
+        Some(ended) => {
+            let took = short_span(ended.since(run.started_at));
+            format!("{}, took {took}", ago(ended, now))
+        }
+        None => format!("began {}", ago(run.started_at, now)),
+    });
+    let RunFacts { session, model, program } = &run.facts;
+    parts.extend(program.clone());
+    parts.extend(model.clone());
+    parts.extend(session.as_ref().map(|session| format!("session {}", cut(session, 40))));
+    parts.join(" · ")
 }
 
 /// An item with everything that a person would not see when looking at the original.

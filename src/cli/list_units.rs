@@ -130,6 +130,7 @@ mod tests {
 
     pub(crate) fn view(units: Vec<UnitView>) -> StatusView {
         StatusView {
+            budgets: Vec::new(),
             api: API_VERSION,
             version: "0".into(),
             running: true,

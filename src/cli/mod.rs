@@ -7,6 +7,7 @@ pub mod cat;
 pub mod completions;
 pub mod confined;
 mod context;
+pub mod cost;
 pub mod demo;
 pub mod edit;
 pub mod enable;
@@ -28,8 +29,10 @@ pub mod pager;
 pub mod pause;
 pub mod plan;
 pub mod reload;
+pub mod replay;
 pub mod revert;
 pub mod review;
+pub mod route;
 pub mod run;
 pub mod schema;
 pub mod secret;
@@ -86,6 +89,10 @@ enum Command {
     Review(review::ReviewArgs),
     /// Look at cases and their whole record
     Case(case::CaseArgs),
+    /// Show why cases go where they go
+    Route(route::RouteArgs),
+    /// Show what engines cost, and where budgets stand
+    Cost(cost::CostArgs),
     /// Look at what is being sent
     Outbox(outbox::OutboxArgs),
     /// Stop claiming and sending, until resumed
@@ -219,6 +226,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Status(args) => threads(1)?.block_on(status::command(args, context)),
         Command::Review(args) => threads(1)?.block_on(review::command(args, context)),
         Command::Case(args) => threads(1)?.block_on(case::command(args, context)),
+        Command::Route(args) => threads(1)?.block_on(route::command(args, context)),
+        Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
         Command::Pause => threads(1)?.block_on(pause::pause(context)),
         Command::Resume => threads(1)?.block_on(pause::resume(context)),

@@ -59,7 +59,7 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
     let options = Options { environment, paths, compiled, pinned, clock, scrubber };
     let assembly = Assembly::open(options).await.map_err(assembly_error)?;
     let plan = &assembly.bundle.plan;
-    assembly::fit_to_plan(&assembly.store, &assembly.clock, plan, None)
+    assembly::fit_to_plan(&assembly.store, plan, None)
         .await
         .map_err(|error| CliError::doing("go on from the record", &error))?;
     if args.once {

@@ -2,6 +2,7 @@
 //! when no daemon runs, inside a command that holds the instance lock itself.
 
 mod cases;
+mod cost;
 mod outbox;
 mod review;
 mod status;
@@ -28,7 +29,7 @@ use crate::runtime::review::ReviewDesk;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Store, StoreError};
 use crate::supervise::{Board, Kicks};
-use crate::unit::plan::{Plan, Standing};
+use crate::unit::plan::Plan;
 
 /// What the handlers work with.
 pub struct ApiState {
@@ -103,8 +104,13 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/status", get(status::status))
         .route("/v1/cases", get(cases::list))
         .route("/v1/cases/{id}", get(cases::show))
+        .route("/v1/cases/{id}/prompt", get(cases::prompt))
+        .route("/v1/cases/{id}/route", get(cases::route))
+        .route("/v1/cases/{id}/replay", post(cases::replay))
+        .route("/v1/replays/{id}", get(cases::replayed))
         .route("/v1/cases/{id}/retry", post(cases::retry))
         .route("/v1/cases/{id}/dismiss", post(cases::dismiss))
+        .route("/v1/cost", get(cost::cost))
         .route("/v1/cases/{id}/propose", post(cases::propose))
         .route("/v1/reviews", get(review::list))
         .route("/v1/reviews/{id}", get(review::show))
@@ -147,11 +153,11 @@ async fn resume(State(state): Shared) -> Reply<()> {
 async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
     if let Some(engine) = unit.strip_suffix(".engine")
         && state.daemon
-        && matches!(state.present.get().plan.engines.get(engine), Some(Standing::Active(_)))
+        && let plan = state.present.get().plan.clone()
+        && let Some((engines, account)) = plan.sharing(engine)
     {
-        // An engine runs when a case is there for it; what it can be spared is the rest of its cool-down.
-        state.store.set_cooldown(engine, state.clock.now(), "ended by hand").await?;
-        state.store.wakeups().worker.notify_one();
+        // An engine runs when a case is there for it; what it can be spared is waiting.
+        state.store.end_rests(engines, &account).await?;
         return Ok(Json(()));
     }
     let kicks = state.kicks.get();

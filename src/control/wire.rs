@@ -6,14 +6,17 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub mod cost;
 pub mod units;
 
 use super::health::Health;
+use crate::model::case::Case;
 use crate::model::draft::Draft;
 use crate::model::ids::{ActionId, DraftId};
 use crate::model::item::Item;
+use crate::model::routing::Explanation;
 use crate::model::time::Timestamp;
-use crate::store::Counts;
+use crate::store::{Counts, JournalRow};
 
 /// The version both ends must share.
 pub const API_VERSION: u32 = 1;
@@ -101,6 +104,9 @@ pub struct StatusView {
     /// The target that was isolated.
     #[serde(default)]
     pub target: Option<String>,
+    /// Where caps on money stand.
+    #[serde(default)]
+    pub budgets: Vec<cost::BudgetView>,
     /// Anything else a person should know: "replies are held: 2".
     #[serde(default)]
     pub notes: Vec<String>,
@@ -198,6 +204,9 @@ pub struct UnitView {
     /// The last error, while it matters.
     #[serde(default)]
     pub last_error: Option<ErrorView>,
+    /// An engine that gets no case for a while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<RestView>,
     /// Further lines, secrets masked: "IMAP IDLE since 5m", "3 runs today of 20".
     #[serde(default)]
     pub details: Vec<String>,
@@ -228,9 +237,22 @@ impl UnitView {
             failures_in_a_row: 0,
             restarts: 0,
             last_error: None,
+            rest: None,
             details: Vec::new(),
         }
     }
+}
+
+/// Why an engine gets no case, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestView {
+    /// Until then.
+    pub until: Timestamp,
+    /// "usage-limit: resets at 15:00": the failure's word and what it said, secrets masked.
+    pub reason: String,
+    /// The whole account rests, and so every engine that uses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
 }
 
 /// A span as a whole number of seconds.
@@ -337,6 +359,39 @@ impl ListQuery {
     pub fn limit(&self) -> usize {
         self.limit.unwrap_or(Self::LIMIT_DEFAULT).min(Self::LIMIT_MAX)
     }
+}
+
+/// `?run=r12`
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PromptQuery {
+    /// That run; else the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+}
+
+/// What a replay is to be run with.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ReplayBody {
+    /// The engine unit; else the case's own.
+    pub engine: Option<String>,
+    /// In place of the route's prompt.
+    pub prompt: Option<String>,
+}
+
+/// `route explain --json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouteView {
+    /// The case.
+    pub case: Case,
+    /// What the record says about its way to engines, oldest first.
+    pub steps: Vec<JournalRow>,
+    /// The plan that [`RouteView::now`] goes by.
+    pub generation: i64,
+    /// Where it would go now.
+    pub now: Explanation,
+    /// The engine that it would go to gets no case at the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<RestView>,
 }
 
 /// `?deferred=true`

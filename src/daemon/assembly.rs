@@ -23,7 +23,7 @@ use crate::secret::{Scrubber, SecretStore};
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
 use crate::unit::compile::{CompileEnv, Compiled, compile};
 use crate::unit::load::load;
-use crate::unit::plan::{Off, Plan};
+use crate::unit::plan::{Off, Plan, Standing};
 use crate::unit::search::SearchPath;
 
 use super::holds::Holds;
@@ -244,16 +244,11 @@ impl Assembly {
 
 /// Fits what the record says of engines to the engines there are now, at the start of a run and at each reload: cases
 /// queued for one that is gone are routed anew, and waits for a mended setting or secret end. A plan's limit is not ended by
-/// that. `before`: the plan that ran; at a start there is none.
+/// that, nor is a circuit breaker by a start. `before`: the plan that ran; at a start there is none.
 ///
 /// # Errors
 /// The database.
-pub async fn fit_to_plan(
-    store: &Store,
-    clock: &Clock,
-    plan: &Plan,
-    before: Option<&Plan>,
-) -> Result<(), StoreError> {
+pub async fn fit_to_plan(store: &Store, plan: &Plan, before: Option<&Plan>) -> Result<(), StoreError> {
     let rerouted = store.reroute_queued(&plan.engines_waited_for()).await?;
     if rerouted > 0 {
         tracing::info!(rerouted, "cases were queued for engines that are gone or off: routed anew");
@@ -261,9 +256,19 @@ pub async fn fit_to_plan(
     let mendable = [RunFailure::Config, RunFailure::Auth, RunFailure::Billing];
     let is_mended =
         |engine: &str| before.is_none_or(|before| before.engines.get(engine) != plan.engines.get(engine));
-    for (engine, _, reason) in store.cooldowns().await? {
-        if is_mended(&engine) && mendable.iter().any(|failure| reason.starts_with(failure.word())) {
-            store.set_cooldown(&engine, clock.now(), "the plan changed or the daemon started").await?;
+    let words: Vec<&str> = mendable.iter().map(RunFailure::word).collect();
+    let rests = store.rests().await?;
+    for (name, standing) in &plan.engines {
+        let Standing::Active(unit) = standing else { continue };
+        if !is_mended(name) {
+            continue;
+        }
+        if rests.of(name, &unit.account).is_some() {
+            store.end_mendable(name, &unit.account, &words).await?;
+        }
+        // Other settings: what was held against the engine was held against the old ones.
+        if before.is_some() && rests.is_doubted(name) {
+            store.engine_works(name).await?;
         }
     }
     Ok(())

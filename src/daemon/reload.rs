@@ -265,7 +265,7 @@ impl Reloader {
                 }
             }
             store.set_ways_out(ways).await?;
-            fit_to_plan(store, clock, &source.plan, Some(&old)).await?;
+            fit_to_plan(store, &source.plan, Some(&old)).await?;
         }
         Ok(view)
     }
@@ -351,9 +351,10 @@ impl Reloader {
             (status.failures, status.fault) = (0, None);
             status.enter(UnitState::Active, now);
         });
-        if name.kind == Kind::Engine {
-            self.0.rooms.store.set_cooldown(&name.name, now, "ended by hand").await?;
-            self.0.rooms.store.wakeups().worker.notify_one();
+        if name.kind == Kind::Engine
+            && let Some((engines, account)) = running.bundle().plan.sharing(&name.name)
+        {
+            self.0.rooms.store.end_rests(engines, &account).await?;
         }
         if let Some(kick) = running.kicks().get().get(&name.to_string()) {
             kick.now(Activation::Manual);

@@ -35,6 +35,8 @@ pub struct Situation<'a> {
     pub seed: u64,
     /// The route declares another engine for this failure.
     pub fallback: bool,
+    /// The engine fails with other cases too and gets none before this time: the case is not to blame.
+    pub shut_until: Option<Timestamp>,
 }
 
 /// What happens to the case.
@@ -63,12 +65,19 @@ pub struct Decision {
 /// to the user. Everything else does: after `attempts_max` tries, over all engines, the user is asked.
 #[must_use]
 pub fn after(situation: &Situation<'_>) -> Decision {
-    let Situation { failure, attempts, attempts_max, exit_attempts, now, seed, fallback } = *situation;
+    let Situation { failure, attempts, attempts_max, exit_attempts, now, seed, fallback, shut_until } =
+        *situation;
     let backoff = now.plus(Backoff::CASE.wait(attempts, seed));
     let used_up = attempts >= attempts_max;
     let fall_back_or = |otherwise| if fallback { After::FallBack } else { otherwise };
     let retry_or_park = if used_up { After::Park } else { After::RetryAt(backoff) };
     let only_case = |next| Decision { next, cool_down: None };
+    if let Some(until) = shut_until {
+        let waits_for_ever = matches!(failure, RunFailure::Network | RunFailure::Overloaded);
+        let otherwise =
+            if used_up && !waits_for_ever { After::Park } else { After::RetryAt(until.max(backoff)) };
+        return only_case(fall_back_or(otherwise));
+    }
     match failure {
         // Another throw of the dice helps once; after that it is the engine, then the case.
         RunFailure::Empty
@@ -101,11 +110,8 @@ pub fn after(situation: &Situation<'_>) -> Decision {
             Decision { next, cool_down: Some(until) }
         }
         RunFailure::Overloaded | RunFailure::Network => {
-            let next =
-                if attempts <= 2 { After::RetryAt(backoff) } else { fall_back_or(After::RetryAt(backoff)) };
-            // From the third failure on, other cases do not run into the same wall one by one.
-            let cool_down = (attempts >= 3).then_some(backoff);
-            Decision { next, cool_down }
+            let retry = After::RetryAt(backoff);
+            only_case(if attempts <= 2 { retry } else { fall_back_or(retry) })
         }
         // More of the same would cost the same again; what was reached is for the user to judge.
         RunFailure::TurnLimit | RunFailure::BudgetLimit => only_case(After::Park),
@@ -121,7 +127,16 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_796_025_600_000);
 
     fn situation(failure: &RunFailure, attempts: u32, fallback: bool) -> Situation<'_> {
-        Situation { failure, attempts, attempts_max: 4, exit_attempts: 2, now: NOW, seed: 0, fallback }
+        Situation {
+            failure,
+            attempts,
+            attempts_max: 4,
+            exit_attempts: 2,
+            now: NOW,
+            seed: 0,
+            fallback,
+            shut_until: None,
+        }
     }
 
     fn shown(failure: &RunFailure, attempts: u32, fallback: bool) -> String {
@@ -202,10 +217,10 @@ mod tests {
           usage-limit+ fall back, engine rests 30.0m | fall back, engine rests 60.0m | fall back, engine rests 120.0m | fall back, engine rests 240.0m
          rate-limited  retry in 120.0m, engine rests 120.0m | retry in 120.0m, engine rests 120.0m | retry in 120.0m, engine rests 120.0m | retry in 120.0m, engine rests 120.0m
          rate-limited+ retry in 120.0m, engine rests 120.0m | fall back, engine rests 120.0m | fall back, engine rests 120.0m | fall back, engine rests 120.0m
-           overloaded  retry in 0.5m | retry in 1.0m | retry in 2.0m, engine rests 2.0m | retry in 4.0m, engine rests 4.0m
-           overloaded+ retry in 0.5m | retry in 1.0m | fall back, engine rests 2.0m | fall back, engine rests 4.0m
-              network  retry in 0.5m | retry in 1.0m | retry in 2.0m, engine rests 2.0m | retry in 4.0m, engine rests 4.0m
-              network+ retry in 0.5m | retry in 1.0m | fall back, engine rests 2.0m | fall back, engine rests 4.0m
+           overloaded  retry in 0.5m | retry in 1.0m | retry in 2.0m | retry in 4.0m
+           overloaded+ retry in 0.5m | retry in 1.0m | fall back | fall back
+              network  retry in 0.5m | retry in 1.0m | retry in 2.0m | retry in 4.0m
+              network+ retry in 0.5m | retry in 1.0m | fall back | fall back
           bad-request  park | park | park | park
           bad-request+ fall back | fall back | fall back | fall back
          timeout-idle  retry in 0.5m | park | park | park
@@ -219,6 +234,27 @@ mod tests {
              protocol  park | park | park | park
              protocol+ fall back | fall back | fall back | fall back
         "#);
+    }
+
+    #[test]
+    fn a_case_is_not_to_blame_for_an_ill_engine() {
+        let next = |failure: &RunFailure, attempts, fallback| {
+            let shut_until = Some(NOW.plus(Duration::from_secs(600)));
+            let Decision { next, cool_down } =
+                after(&Situation { shut_until, ..situation(failure, attempts, fallback) });
+            assert_eq!(cool_down, None);
+            match next {
+                After::RetryAt(at) => minutes(at),
+                other => format!("{other:?}"),
+            }
+        };
+        for failure in [RunFailure::Protocol, RunFailure::Exit, RunFailure::Empty, RunFailure::TimeoutIdle] {
+            assert_eq!(next(&failure, 3, false), "10.0m");
+            assert_eq!(next(&failure, 1, true), "FallBack");
+            // A case that can never succeed must not be what an engine is tried with for ever.
+            assert_eq!(next(&failure, 4, false), "Park");
+        }
+        assert_eq!(next(&RunFailure::Network, 40, false), "59.5m");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::listen::{Start, left_behind, listen};
 use super::prompt::{self, AnswerForm, Prompt};
 use super::{EngineContext, EngineSpec, ExecutionEngine, failed, mcp_supply, structured};
 use crate::model::class::PortError;
+use crate::model::money::to_usd;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits, Usage};
 use crate::process::EnvValue;
 use crate::unit::plan::{EngineUnit, SandboxRule};
@@ -119,7 +120,8 @@ fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, P
         model: unit.model.trim().to_owned(),
         base_url: settings.text("base_url").map(str::to_owned),
         max_turns: settings.integer("max_turns").unwrap_or(6),
-        max_usd: settings.text("max_usd").and_then(dollars),
+        // What the budget allows for one run is where it is to stop.
+        max_usd: unit.money.budget.per_run.map(to_usd),
         tools: settings.list("tools").to_vec(),
         servers: mcp_supply::of(settings),
         allow: mcp_supply::claude_tools(settings.list(mcp_supply::ALLOW.name)),

@@ -2,7 +2,7 @@
 
 use crate::model::ids::CaseId;
 use crate::model::item::{Disposition, Item, Party, ReplyWay};
-use crate::model::run::EngineRequest;
+use crate::model::run::{EngineRequest, PromptSlot};
 
 /// A mail by Pat.
 pub fn item(title: &str, body: &str) -> Item {
@@ -31,6 +31,7 @@ pub fn item(title: &str, body: &str) -> Item {
 pub fn request(items: Vec<Item>) -> EngineRequest {
     EngineRequest {
         session: None,
+        prompt: PromptSlot::default(),
         case: CaseId(7),
         connector: "inbox".into(),
         attempt: 1,

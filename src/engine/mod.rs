@@ -3,6 +3,8 @@
 pub mod acp;
 pub mod after;
 mod agent;
+pub mod anthropic;
+mod api;
 pub mod claude;
 pub mod codex;
 pub mod command;
@@ -11,11 +13,13 @@ pub mod dialect;
 mod ended;
 #[cfg(test)]
 mod fixtures;
+pub mod gemini;
 pub mod handover;
 mod listen;
 pub mod mcp_supply;
 pub mod notices;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod prompt;
 pub mod router;
 pub mod structured;
@@ -58,6 +62,12 @@ pub enum ExecutionEngine {
     Acp(acp::AcpEngine),
     /// Asks a server that speaks Chat Completions.
     OpenAiChat(openai_chat::OpenAiChatEngine),
+    /// Asks Anthropic's Messages API.
+    Anthropic(anthropic::AnthropicEngine),
+    /// Asks `OpenAI`'s Responses API.
+    OpenAiResponses(openai_responses::OpenAiResponsesEngine),
+    /// Asks the Gemini API.
+    Gemini(gemini::GeminiEngine),
 }
 
 /// What an engine gets to be built. Building spawns nothing and reads no secret.
@@ -112,6 +122,9 @@ impl ExecutionEngine {
             Self::Command(engine) => engine.probe().await,
             Self::Acp(engine) => engine.probe().await,
             Self::OpenAiChat(engine) => engine.probe().await,
+            Self::Anthropic(engine) => engine.probe().await,
+            Self::OpenAiResponses(engine) => engine.probe().await,
+            Self::Gemini(engine) => engine.probe().await,
         }
     }
 
@@ -134,6 +147,9 @@ impl ExecutionEngine {
             Self::Command(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::Acp(engine) => engine.run(request, limits, run_dir, cancel).await,
             Self::OpenAiChat(engine) => engine.run(request, limits, cancel).await,
+            Self::Anthropic(engine) => engine.run(request, limits, cancel).await,
+            Self::OpenAiResponses(engine) => engine.run(request, limits, cancel).await,
+            Self::Gemini(engine) => engine.run(request, limits, cancel).await,
         };
         outcome.and_then(checked)
     }

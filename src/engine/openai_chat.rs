@@ -1,24 +1,21 @@
 //! Servers that speak Chat Completions: the vendor's, gateways, and local ones (Ollama, llama.cpp, LM Studio, vLLM).
 
 mod answer;
-mod errors;
-mod stream;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use self::answer::Answer;
+pub(in crate::engine) use self::answer::Answer;
+use super::api::{self, KeyHeader, Server, openai_errors};
 use super::prompt::{self, Prompt};
-use super::{EngineContext, EngineSpec, ExecutionEngine, failed, port_failure};
-use crate::http::{Credentials, HttpRequest};
+use super::{EngineContext, EngineSpec, ExecutionEngine};
+use crate::http::HttpRequest;
 use crate::model::class::{ErrorClass, PortError};
-use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure, RunLimits};
-use crate::model::secret_ref::SecretRef;
-use crate::secret::scrub::Scrubber;
-use crate::secret::{SecretError, SecretValue};
+use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFacts, RunFailure, RunLimits};
 use crate::unit::plan::EngineUnit;
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
@@ -48,29 +45,20 @@ pub const SPEC: EngineSpec = EngineSpec {
         ),
     ],
     check,
-    is_local: |settings| base_url(settings).is_some_and(|url| is_loopback(&url)),
+    is_local: api::is_local,
     needs_model: true,
     build,
 };
 
-/// A server that is there answers its list of models at once.
-const PROBE: Duration = Duration::from_secs(2);
-
-/// A server far away needs a handshake or two.
-const PROBE_FAR: Duration = Duration::from_secs(10);
-
-/// Models named in a probe's text.
-const MODELS_SHOWN_MAX: usize = 5;
+/// Between two tries while a server loads its model.
+const LOADING_WAIT: Duration = Duration::from_secs(1);
 
 /// Asks a server.
 #[derive(Debug)]
 pub struct OpenAiChatEngine {
-    base: Url,
-    model: String,
-    key: Option<SecretRef>,
+    server: Server,
     max_tokens: Option<i64>,
     temperature: Option<f64>,
-    context: EngineContext,
 }
 
 fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, PortError> {
@@ -80,33 +68,24 @@ fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, P
     if unit.model.trim().is_empty() {
         return config("openai-chat needs `model` in [engine]");
     }
-    Ok(ExecutionEngine::OpenAiChat(OpenAiChatEngine {
+    let server = Server {
         base,
         model: unit.model.clone(),
         key: settings.secret("key").cloned(),
+        key_header: KeyHeader::Bearer,
+        context,
+    };
+    Ok(ExecutionEngine::OpenAiChat(OpenAiChatEngine {
+        server,
         max_tokens: settings.integer("max_tokens"),
         temperature: settings.text("temperature").and_then(temperature),
-        context,
     }))
 }
 
 fn check(settings: &Settings) -> Vec<KeyProblem> {
-    let mut problems = Vec::new();
-    let mut problem = |key, message: &str| problems.push(KeyProblem { key, message: message.to_owned() });
-    match settings.text("base_url").map(Url::parse) {
-        Some(Ok(url)) if !matches!(url.scheme(), "http" | "https") => {
-            problem("base_url", "is not http or https");
-        }
-        Some(Ok(url)) if !url.username().is_empty() || url.password().is_some() => {
-            problem("base_url", "holds a user or password; put the key into `key`");
-        }
-        Some(Ok(url)) if url.scheme() == "http" && !is_loopback(&url) && settings.secret("key").is_some() => {
-            problem("base_url", "is plain http to another machine; a key is only sent over https");
-        }
-        _ => {}
-    }
+    let mut problems = api::problems(settings);
     if settings.text("temperature").is_some_and(|text| temperature(text).is_none()) {
-        problem("temperature", "is not a number from 0 to 2");
+        problems.push(KeyProblem { key: "temperature", message: "is not a number from 0 to 2".to_owned() });
     }
     problems
 }
@@ -115,88 +94,14 @@ fn temperature(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number| (0.0..=2.0).contains(number))
 }
 
-/// The URL in front of `/chat/completions`: `/v1` is added unless the path names a version already.
+/// The URL in front of `/chat/completions`.
 fn base_url(settings: &Settings) -> Option<Url> {
-    let mut url = Url::parse(settings.text("base_url")?).ok()?;
-    let path = url.path().trim_end_matches('/').trim_end_matches("/chat/completions").to_owned();
-    let is_version = |part: &str| {
-        part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
-    };
-    url.set_path(&if path.split('/').any(is_version) { path } else { format!("{path}/v1") });
-    url.set_query(None);
-    url.set_fragment(None);
-    Some(url)
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
+    api::base_url(settings, "v1", &["/chat/completions"])
 }
 
 impl OpenAiChatEngine {
-    fn url(&self, path: &str) -> Url {
-        let mut url = self.base.clone();
-        url.set_path(&format!("{}/{path}", self.base.path().trim_end_matches('/')));
-        url
-    }
-
-    async fn key(&self) -> Result<Option<SecretValue>, EngineError> {
-        let Some(reference) = &self.key else { return Ok(None) };
-        match self.context.secrets.read(reference).await {
-            Ok(value) => Ok(Some(value)),
-            Err(error @ SecretError::Missing { .. }) => Err(failed(RunFailure::Auth, error.to_string())),
-            Err(error) => Err(failed(RunFailure::Network, error.to_string())),
-        }
-    }
-
-    /// GET of the list of models. Nobody there is an answer of its own: a local server that does not run.
     pub(super) async fn probe(&self) -> Result<String, EngineError> {
-        let key = self.key().await?;
-        let scrubber = Masking::of(key.as_ref());
-        let near = is_loopback(&self.base);
-        let request = HttpRequest::get(self.url("models"))
-            .credentials(key.map(Credentials::Bearer))
-            .total(if near { PROBE } else { PROBE_FAR });
-        let place = self.base.host_str().unwrap_or_default();
-        let place = self.base.port().map_or_else(|| place.to_owned(), |port| format!("{place}:{port}"));
-        let response = match self.context.http.send(request).await {
-            Ok(response) => response,
-            Err(error) => {
-                let error = port_failure(&error);
-                let failure = if near { RunFailure::Config } else { error.failure };
-                return Err(
-                    scrubber.mask(failed(failure, format!("no server runs at {place}: {}", error.detail)))
-                );
-            }
-        };
-        if !(200..300).contains(&response.status) {
-            let body = serde_json::from_slice(&response.body).unwrap_or(Value::Null);
-            return Err(scrubber.mask(stream::refused(
-                response.status,
-                &response.headers,
-                &body,
-                &self.context.clock,
-            )));
-        }
-        let list: Value = response.json().map_err(|error| scrubber.mask(port_failure(&error)))?;
-        let names: Vec<&str> = list
-            .get("data")
-            .and_then(Value::as_array)
-            .map(|models| models.iter().filter_map(|model| model.get("id")?.as_str()).collect())
-            .unwrap_or_default();
-        let wanted = self.model.as_str();
-        let has = names.iter().any(|name| *name == wanted || name.strip_suffix(":latest") == Some(wanted));
-        Ok(if has || names.is_empty() {
-            format!("{wanted} at {place}")
-        } else {
-            let shown = names.iter().take(MODELS_SHOWN_MAX).copied().collect::<Vec<_>>().join(", ");
-            let shown = crate::model::text::one_line(&shown, 300);
-            format!("{place} answers, but does not list `{wanted}`; it lists {shown}")
-        })
+        self.server.probe("models", api::model_ids, openai_errors::failed, &[]).await
     }
 
     pub(super) async fn run(
@@ -206,34 +111,40 @@ impl OpenAiChatEngine {
         cancel: &CancellationToken,
     ) -> Result<EngineOutcome, EngineError> {
         let prompt = prompt::build(request);
-        let key = self.key().await?;
-        let scrubber = Masking::of(key.as_ref());
-        let post = HttpRequest::post_json(self.url("chat/completions"), &self.body(&prompt))
-            .reading()
-            .credentials(key.map(Credentials::Bearer))
-            .total(limits.total);
+        let post = HttpRequest::post_json(self.server.url("chat/completions"), &self.body(&prompt));
+        let loaded_by = Instant::now() + limits.first_event;
         let mut answer = Answer::default();
-        let talk = stream::talk(&self.context, post, limits, &mut answer);
-        let ended = tokio::select! {
-            ended = talk => ended,
-            () = cancel.cancelled() => Err((RunFailure::Cancelled, "it was cancelled".to_owned())),
+        let ended = loop {
+            let ended = self.server.ask(post.clone(), limits, cancel, &mut answer).await?;
+            // llama.cpp says so until it has loaded its model: that is its first word still to come, and no failure.
+            let loading = matches!(&ended, Err(stopped) if stopped.loading);
+            if !loading || Instant::now() + LOADING_WAIT >= loaded_by {
+                break ended;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOADING_WAIT) => {}
+                () = cancel.cancelled() => break Err((RunFailure::Cancelled, "it was cancelled".to_owned()).into()),
+            }
         };
         let usage = answer.usage.clone();
-        let outcome =
-            ended.and_then(|()| answer.finish()).and_then(|text| prompt::read_answer(text, &prompt.draft));
-        match outcome {
+        if let Err(stopped) = ended {
+            let usage = api::usage_of(&stopped, usage);
+            return Err(EngineError { failure: stopped.failure, detail: stopped.detail, usage });
+        }
+        match answer.finish().and_then(|text| prompt::read_answer(text, &prompt.draft)) {
             Ok(result) => {
                 let mut remarks = prompt.remarks.clone();
                 remarks.extend(prompt_was_cut(&prompt, usage.input_tokens));
-                Ok(EngineOutcome { usage, remarks, ..EngineOutcome::of(result) })
+                let facts = RunFacts { model: answer.model.take(), ..RunFacts::default() };
+                Ok(EngineOutcome { usage, remarks, facts, ..EngineOutcome::of(result) })
             }
-            Err((failure, detail)) => Err(scrubber.mask(EngineError { failure, detail, usage })),
+            Err((failure, detail)) => Err(EngineError { failure, detail, usage }),
         }
     }
 
     fn body(&self, prompt: &Prompt) -> Value {
         let mut body = json!({
-            "model": self.model,
+            "model": self.server.model,
             "messages": [
                 { "role": "system", "content": prompt.trusted },
                 { "role": "user", "content": prompt.data },
@@ -260,23 +171,6 @@ fn prompt_was_cut(prompt: &Prompt, input_tokens: Option<u64>) -> Option<String> 
     let tokens = input_tokens.filter(|tokens| *tokens > 0)?;
     (bytes > 8 * 1024 && tokens.saturating_mul(10) < bytes)
         .then(|| format!("the server may have cut the prompt: it counted {tokens} tokens in {bytes} bytes"))
-}
-
-/// Keeps the key out of error texts: servers like to repeat it.
-struct Masking(Scrubber);
-
-impl Masking {
-    fn of(key: Option<&SecretValue>) -> Self {
-        let scrubber = Scrubber::new();
-        if let Some(key) = key {
-            scrubber.register(key);
-        }
-        Self(scrubber)
-    }
-
-    fn mask(&self, error: EngineError) -> EngineError {
-        EngineError { detail: self.0.scrub_owned(error.detail), ..error }
-    }
 }
 
 #[cfg(test)]

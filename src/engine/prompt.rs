@@ -115,10 +115,12 @@ pub fn build(request: &EngineRequest) -> Prompt {
     build_for(request, AnswerForm::Marks)
 }
 
-/// A prompt with fresh marks.
+/// A prompt with fresh marks, left for the record. An engine that tells more than this leaves the whole itself.
 #[must_use]
 pub fn build_for(request: &EngineRequest, form: AnswerForm) -> Prompt {
-    build_with(request, form, &random_hex(8), &random_hex(8))
+    let prompt = build_with(request, form, &random_hex(8), &random_hex(8));
+    request.prompt.leave(prompt.text());
+    prompt
 }
 
 /// Pure: the digits are given.
@@ -342,6 +344,10 @@ pub fn read_answer(answer: &str, draft: &Fence) -> Result<EngineResult, (RunFail
         return Err((RunFailure::Protocol, detail.to_owned()));
     };
     let inside = inside.trim();
+    // Two answers run into each other, or one that was begun twice.
+    if draft.is_in(inside) {
+        return Err((RunFailure::Protocol, "the draft has a mark in the middle of it".to_owned()));
+    }
     let after = |word: &str| inside.strip_prefix(word).map(|rest| rest.trim().to_owned());
     if inside.is_empty() {
         Err((RunFailure::Empty, "the draft was empty".to_owned()))

@@ -1,51 +1,21 @@
 //! From case to engine: the first route that matches, explained. Pure; made anew from each plan.
 
+mod condition;
+
 use std::collections::BTreeMap;
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 
+use self::condition::Condition;
+use crate::model::language;
+use crate::model::routing::{Explanation, RouteFacts, RouteLook, Routing};
 use crate::model::run::RunFailure;
-use crate::model::text::one_line;
+use crate::model::time::Timestamp;
+use crate::model::trust::Trust;
 use crate::unit::plan::{EngineUnit, Off, Plan, RouteUnit, Standing};
 
 /// How an explanation begins that says why it is not the first engine.
 pub const FELL_BACK: &str = "fell back from";
-
-/// What routes look at.
-#[derive(Clone, Copy, Debug)]
-pub struct RouteFacts<'a> {
-    /// The connector unit's name.
-    pub connector: &'a str,
-    /// The item's kind.
-    pub kind: &'a str,
-    /// The platform's labels or flags.
-    pub labels: &'a [String],
-    /// The author's address, may be empty.
-    pub author: &'a str,
-    /// Of the text.
-    pub size_bytes: u64,
-}
-
-/// Where a case goes. `why` has one clause for each route that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Routing {
-    /// To this engine.
-    To {
-        /// The route's name.
-        route: String,
-        /// The engine unit.
-        engine: String,
-        /// The route's priority.
-        priority: i64,
-        /// For the journal and `route explain`; begins with "fell back from" when the first engine is off.
-        why: String,
-    },
-    /// To none: no route matches, or the one that does has no engine that may be used now.
-    Nowhere {
-        /// For the user.
-        why: String,
-    },
-}
 
 /// The routes of one plan.
 #[derive(Debug)]
@@ -53,8 +23,12 @@ pub struct Router {
     /// First match first.
     routes: Vec<Rule>,
     /// Routes that take no part, and why.
-    off: Vec<String>,
+    off: Vec<(String, String)>,
     engines: BTreeMap<String, Readiness>,
+    own: Vec<GlobMatcher>,
+    known: Vec<GlobMatcher>,
+    /// A route asks for the language, so that it is worth finding out.
+    reads_language: bool,
 }
 
 #[derive(Debug)]
@@ -64,24 +38,20 @@ struct Rule {
     engines: Vec<String>,
     on: Vec<String>,
     private: bool,
-    /// Each with the word that says what did not match.
-    conditions: Vec<(&'static str, Condition)>,
-}
-
-#[derive(Debug)]
-enum Condition {
-    /// Any of these.
-    Any {
-        patterns: Vec<GlobMatcher>,
-        shown: String,
-    },
-    SizeMax(u64),
+    conditions: Vec<Condition>,
 }
 
 #[derive(Debug)]
 enum Readiness {
     Ready { local: bool },
     Off(String),
+}
+
+/// The facts, and what was found out of them.
+struct Seen<'a> {
+    facts: &'a RouteFacts<'a>,
+    trust: Trust,
+    language: Option<&'static str>,
 }
 
 impl Router {
@@ -94,44 +64,120 @@ impl Router {
             match standing {
                 Standing::Active(route) => match Rule::new(route) {
                     Ok(rule) => routes.push(rule),
-                    Err(why) => off.push(format!("{name}: {why}")),
+                    Err(why) => off.push((name.clone(), why)),
                 },
-                Standing::Off(reason) => off.push(format!("{name}: {}", shown_off(reason))),
+                Standing::Off(reason) => off.push((name.clone(), shown_off(reason))),
             }
         }
         // The map is in order of names and the sort is stable.
         routes.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
         let engines =
             plan.engines.iter().map(|(name, standing)| (name.clone(), readiness(standing))).collect();
-        Self { routes, off, engines }
+        let patterns =
+            |texts: &[String]| texts.iter().filter_map(|text| condition::pattern(text).ok()).collect();
+        let (own, known) = (patterns(&plan.daemon.own), patterns(&plan.daemon.known));
+        let reads_language = routes.iter().any(|rule| rule.conditions.iter().any(Condition::reads_language));
+        Self { routes, off, engines, own, known, reads_language }
+    }
+
+    /// How well a writer is known.
+    #[must_use]
+    pub fn trust(&self, facts: &RouteFacts<'_>) -> Trust {
+        let listed = |patterns: &[GlobMatcher]| patterns.iter().any(|pattern| pattern.is_match(facts.author));
+        match () {
+            () if facts.by_timer => Trust::Own,
+            // Whoever has no address fits no list, not even `*`.
+            () if facts.author.is_empty() => Trust::Stranger,
+            () if listed(&self.own) => Trust::Own,
+            () if facts.answered || listed(&self.known) => Trust::Known,
+            () => Trust::Stranger,
+        }
+    }
+
+    fn seen<'a>(&self, facts: &'a RouteFacts<'a>, language: bool) -> Seen<'a> {
+        let language = if language { language::guess(facts.text) } else { None };
+        Seen { facts, trust: self.trust(facts), language }
     }
 
     /// The first route that matches decides, also when it has no engine that may be used: another route would be a
     /// silent change of engine.
     #[must_use]
     pub fn route(&self, facts: &RouteFacts<'_>) -> Routing {
-        let mut seen = Vec::new();
+        self.routed(&self.seen(facts, self.reads_language))
+    }
+
+    fn routed(&self, seen: &Seen<'_>) -> Routing {
+        let mut passed = Vec::new();
+        let mut until = None;
         for rule in &self.routes {
-            match rule.mismatch(facts) {
-                Some(why) => seen.push(format!("{}: {why}", rule.name)),
-                None => return self.engine_of(rule, &seen),
+            match rule.mismatch(seen) {
+                Some(why) => {
+                    passed.push(format!("{}: {why}", rule.name));
+                    until = [until, rule.opening(seen)].into_iter().flatten().min();
+                }
+                None => return self.engine_of(rule, &passed),
             }
         }
-        seen.extend(self.off.iter().cloned());
-        let looked_at = if seen.is_empty() { "there are no routes".to_owned() } else { seen.join("; ") };
-        Routing::Nowhere { why: format!("no route takes it ({looked_at})") }
+        passed.extend(self.off.iter().map(|(name, why)| format!("{name}: {why}")));
+        let looked_at = if passed.is_empty() { "there are no routes".to_owned() } else { passed.join("; ") };
+        Routing::Nowhere { why: format!("no route takes it ({looked_at})"), until }
+    }
+
+    /// The same, with everything that every route says of the case.
+    #[must_use]
+    pub fn explain(&self, facts: &RouteFacts<'_>) -> Explanation {
+        let seen = self.seen(facts, true);
+        let look = |rule: &Rule| RouteLook {
+            route: rule.name.clone(),
+            priority: rule.priority,
+            clauses: rule.conditions.iter().map(|condition| condition.judge(&seen)).collect(),
+            off: None,
+            engines: rule.engines.iter().map(|name| (name.clone(), self.unusable(rule, name))).collect(),
+            on: rule.on.clone(),
+            private: rule.private,
+        };
+        let off = self.off.iter().map(|(name, why)| RouteLook {
+            route: name.clone(),
+            priority: 0,
+            clauses: Vec::new(),
+            off: Some(why.clone()),
+            engines: Vec::new(),
+            on: Vec::new(),
+            private: false,
+        });
+        Explanation {
+            trust: seen.trust,
+            language: seen.language.map(str::to_owned),
+            routes: self.routes.iter().map(look).chain(off).collect(),
+            routing: self.routed(&seen),
+        }
     }
 
     /// The engine that `route` declares for this failure of `current`, or `None`: not declared, none left, none that
     /// may be used.
     #[must_use]
     pub fn next_engine(&self, route: &str, current: &str, failure: &RunFailure) -> Option<String> {
+        self.next_after(route, current, failure.word())
+    }
+
+    /// The same, by the failure's word.
+    #[must_use]
+    pub fn next_after(&self, route: &str, current: &str, word: &str) -> Option<String> {
         let rule = self.routes.iter().find(|rule| rule.name == route)?;
-        if *failure == RunFailure::Cancelled || !rule.falls_back_on(failure) {
+        if word == RunFailure::Cancelled.word() || !rule.falls_back_on(word) {
             return None;
         }
         let at = rule.engines.iter().position(|engine| engine == current)?;
         rule.engines.iter().skip(at + 1).find(|engine| self.unusable(rule, engine).is_none()).cloned()
+    }
+
+    /// A route declares for some failure that another engine takes what this one cannot.
+    #[must_use]
+    pub fn may_leave(&self, engine: &str) -> bool {
+        let leaves = |rule: &Rule| {
+            !rule.on.is_empty() && rule.engines.iter().rev().skip(1).any(|named| named == engine)
+        };
+        self.routes.iter().any(leaves)
     }
 
     fn engine_of(&self, rule: &Rule, seen: &[String]) -> Routing {
@@ -147,12 +193,12 @@ impl Router {
             };
             skipped.push(format!("{engine}: {why_not}"));
             // An engine that is off is one that cannot be used as configured.
-            if !rule.falls_back_on(&RunFailure::Config) {
+            if !rule.falls_back_on(RunFailure::Config.word()) {
                 break;
             }
         }
         let reason = if skipped.is_empty() { "it names no engine".to_owned() } else { skipped.join("; ") };
-        Routing::Nowhere { why: format!("route {} takes it, but {reason}", rule.name) }
+        Routing::Nowhere { why: format!("route {} takes it, but {reason}", rule.name), until: None }
     }
 
     fn unusable(&self, rule: &Rule, engine: &str) -> Option<String> {
@@ -177,7 +223,7 @@ fn taken(rule: &Rule, engine: &str, skipped: &[String], seen: &[String]) -> Stri
     if rule.conditions.is_empty() {
         why += "takes everything";
     } else {
-        let words: Vec<_> = rule.conditions.iter().map(|(word, _)| *word).collect();
+        let words: Vec<_> = rule.conditions.iter().map(Condition::word).collect();
         why += &format!("{} {}", words.join(", "), if words.len() == 1 { "matches" } else { "match" });
     }
     why += &format!("; engine {engine}");
@@ -200,77 +246,33 @@ fn shown_off(off: &Off) -> String {
 
 impl Rule {
     fn new(unit: &RouteUnit) -> Result<Self, String> {
-        let matches = &unit.matches;
-        let mut conditions = Vec::new();
-        for (word, texts) in [
-            ("connector", &matches.connector),
-            ("kind", &matches.kind),
-            ("label", &matches.labels),
-            ("author", &matches.author),
-        ] {
-            if !texts.is_empty() {
-                let patterns = texts.iter().map(|text| pattern(text)).collect::<Result<Vec<_>, _>>()?;
-                let shown = texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(" or ");
-                conditions.push((word, Condition::Any { patterns, shown }));
-            }
-        }
-        if let Some(most) = matches.size_max {
-            conditions.push(("size", Condition::SizeMax(most)));
-        }
         Ok(Self {
             name: unit.name.clone(),
             priority: unit.priority,
             engines: unit.engines.clone(),
             on: unit.on.clone(),
             private: unit.private,
-            conditions,
+            conditions: condition::of(&unit.matches)?,
         })
     }
 
-    fn falls_back_on(&self, failure: &RunFailure) -> bool {
-        self.on.iter().any(|word| word == failure.word())
+    fn falls_back_on(&self, word: &str) -> bool {
+        self.on.iter().any(|declared| declared == word)
     }
 
     /// The first condition that is not met.
-    fn mismatch(&self, facts: &RouteFacts<'_>) -> Option<String> {
-        self.conditions.iter().find_map(|(word, condition)| {
-            let one = |text: &str| vec![text.to_owned()];
-            let given = match *word {
-                "connector" => one(facts.connector),
-                "kind" => one(facts.kind),
-                "author" => one(facts.author),
-                _ => facts.labels.to_vec(),
-            };
-            condition.mismatch(word, &given, facts.size_bytes)
-        })
+    fn mismatch(&self, seen: &Seen<'_>) -> Option<String> {
+        let clause =
+            self.conditions.iter().map(|condition| condition.judge(seen)).find(|clause| !clause.met)?;
+        Some(format!("{} {} is not {}", clause.word, clause.given, clause.wanted))
     }
-}
 
-impl Condition {
-    fn mismatch(&self, word: &str, given: &[String], size_bytes: u64) -> Option<String> {
-        match self {
-            Self::Any { patterns, shown } => {
-                if given.iter().any(|text| patterns.iter().any(|pattern| pattern.is_match(text))) {
-                    return None;
-                }
-                // Labels and authors are foreign text.
-                let given: Vec<_> =
-                    given.iter().take(3).map(|text| format!("`{}`", one_line(text, 80))).collect();
-                let given = if given.is_empty() { "none".to_owned() } else { given.join(", ") };
-                Some(format!("{word} {given} is not {shown}"))
-            }
-            Self::SizeMax(most) => {
-                (size_bytes > *most).then(|| format!("size {size_bytes} is over {most} bytes"))
-            }
-        }
+    /// When it would take the case, if it does not only because of the hour.
+    fn opening(&self, seen: &Seen<'_>) -> Option<Timestamp> {
+        let mut unmet = self.conditions.iter().filter(|condition| !condition.judge(seen).met);
+        let (only, None) = (unmet.next()?, unmet.next()) else { return None };
+        only.opening(seen.facts.now)
     }
-}
-
-/// `*` matches `/` too: these are names and addresses, not paths. Case does not matter.
-fn pattern(text: &str) -> Result<GlobMatcher, String> {
-    let glob: Result<Glob, _> =
-        GlobBuilder::new(text).case_insensitive(true).literal_separator(false).build();
-    glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("bad pattern `{text}`: {}", error.kind()))
 }
 
 #[cfg(test)]

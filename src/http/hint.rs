@@ -22,6 +22,13 @@ pub fn retry_hint(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
             Err(_) => Timestamp::from_http_date(text).map(|at| sane(seconds_until(at, server_now))),
         };
     }
+    // In milliseconds, beside or in place of the standard's.
+    if let Some(wait) = header(headers, "retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok()) {
+        return Some(sane(wait / 1000.0));
+    }
+    if let Some(wait) = allowances(headers, server_now) {
+        return Some(sane(wait));
+    }
     if header(headers, "x-ratelimit-remaining")?.trim() != "0" {
         return None;
     }
@@ -33,6 +40,42 @@ pub fn retry_hint(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
         reset => reset,
     };
     Some(sane(seconds))
+}
+
+/// Allowances of model vendors, several beside each other: the longest wait among those that are used up, in seconds.
+/// `OpenAI` gives spans (`6m0s`, `850ms`), Anthropic dates.
+fn allowances(headers: &HeaderMap, now: Timestamp) -> Option<f64> {
+    const KINDS: [&str; 4] = ["requests", "tokens", "input-tokens", "output-tokens"];
+    let used_up = |remaining: String| header(headers, remaining).is_some_and(|left| left.trim() == "0");
+    let openai = KINDS.iter().filter_map(|kind| {
+        let reset = header(headers, format!("x-ratelimit-reset-{kind}"))?;
+        if used_up(format!("x-ratelimit-remaining-{kind}")) { seconds_of(reset) } else { None }
+    });
+    let anthropic = KINDS.iter().filter_map(|kind| {
+        let reset = Timestamp::from_rfc3339(header(headers, format!("anthropic-ratelimit-{kind}-reset"))?)?;
+        used_up(format!("anthropic-ratelimit-{kind}-remaining")).then(|| seconds_until(reset, now).max(0.0))
+    });
+    openai.chain(anthropic).reduce(f64::max)
+}
+
+/// `6m0s`, `1h2m`, `850ms`, `1.5s`, as Go writes spans.
+fn seconds_of(span: &str) -> Option<f64> {
+    let mut rest = span.trim();
+    let mut seconds = 0.0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest.get(..digits)?.parse().ok()?;
+        rest = rest.get(digits..)?;
+        let (scale, unit) = [(0.001, "ms"), (3600.0, "h"), (60.0, "m"), (1.0, "s")]
+            .into_iter()
+            .find(|(_, unit)| rest.starts_with(unit))?;
+        seconds += number * scale;
+        rest = rest.strip_prefix(unit)?;
+    }
+    Some(seconds)
 }
 
 fn whole(number: f64) -> i64 {
@@ -91,6 +134,23 @@ mod tests {
     fn nonsense_is_no_hint() {
         check(&[("retry-after", "soon")], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn allowances_of_model_vendors() {
+        check(&[("retry-after-ms", "1500")], Some(1.5));
+        let (none, left) = (("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-remaining-requests", "9"));
+        let resets = [("x-ratelimit-reset-tokens", "6m0s"), ("x-ratelimit-reset-requests", "2h")];
+        check(&[none, left, resets[0], resets[1]], Some(360.0));
+        check(&[left, resets[0], resets[1]], None);
+        check(&[none, ("x-ratelimit-reset-tokens", "850ms")], Some(0.85));
+        check(&[none, ("x-ratelimit-reset-tokens", "1h2m3.5s")], Some(3723.5));
+        for nonsense in ["soon", "6", "", "6x"] {
+            check(&[none, ("x-ratelimit-reset-tokens", nonsense)], None);
+        }
+        let reset = ("anthropic-ratelimit-input-tokens-reset", "2026-11-30T08:00:40Z");
+        check(&[("anthropic-ratelimit-input-tokens-remaining", "0"), reset], Some(40.0));
+        check(&[("anthropic-ratelimit-input-tokens-remaining", "100"), reset], None);
     }
 
     #[test]

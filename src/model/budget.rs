@@ -21,6 +21,15 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// So much of a cap is spent that somebody should know.
+    #[must_use]
+    pub fn is_near(&self, spent: u64, micro_usd_max: u64) -> bool {
+        let share = u128::from(spent) * 100;
+        self.warn_percent > 0
+            && spent > 0
+            && share >= u128::from(micro_usd_max) * u128::from(self.warn_percent)
+    }
+
     /// A sum over several runs is capped, so that each run's share of it must be known before.
     #[must_use]
     pub fn is_kept(&self) -> bool {
@@ -105,7 +114,10 @@ impl EngineMoney {
         if usage.cost_micro_usd.is_some() {
             return;
         }
-        if let Some(cost) = self.price(now).and_then(|price| price.cost(usage)) {
+        // Nothing costs nothing, whatever the price.
+        let unused = usage.input_tokens == Some(0) && usage.output_tokens == Some(0);
+        let price = self.price(now).and_then(|price| price.cost(usage));
+        if let Some(cost) = if unused { Some(0) } else { price } {
             usage.cost_micro_usd = Some(cost);
             "price".clone_into(&mut usage.cost_source);
         }
@@ -157,6 +169,13 @@ mod tests {
     }
 
     #[test]
+    fn near_is_a_share_of_the_cap() {
+        let near = |warn_percent, spent| Budget { warn_percent, ..Budget::default() }.is_near(spent, 1000);
+        assert!(!near(80, 799) && near(80, 800) && near(80, u64::MAX));
+        assert!(!near(0, 5000));
+    }
+
+    #[test]
     fn a_cost_has_its_source() {
         let check =
             |money: &EngineMoney, given: Option<u64>, tokens, expected: (Option<u64>, &str, Option<u64>)| {
@@ -176,6 +195,7 @@ mod tests {
         // Unknown is not nothing.
         check(&priced(), None, None, (None, "", None));
         check(&EngineMoney::default(), None, Some(100), (None, "", None));
+        check(&EngineMoney::default(), None, Some(0), (Some(0), "price", Some(0)));
         let plan = EngineMoney { plan: true, ..EngineMoney::default() };
         check(&plan, Some(7), None, (Some(7), "plan", Some(0)));
     }

@@ -100,6 +100,9 @@ pub struct Case {
     pub made_at: Timestamp,
     /// When its state last changed.
     pub changed_at: Timestamp,
+    /// Labels that engines proposed; those of the platform are its items'.
+    #[serde(default)]
+    pub labels: Vec<String>,
 }
 
 impl Case {

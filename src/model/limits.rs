@@ -29,6 +29,24 @@ pub const CASE_ITEMS_PROMPT_MAX: usize = 20;
 /// The prompt text handed to an engine.
 pub const PROMPT_BYTES_MAX: usize = 256 * 1024;
 
+/// A route's prompt with its values: a quarter of what an engine is told.
+pub const INSTRUCTION_BYTES_MAX: usize = PROMPT_BYTES_MAX / 4;
+
+/// Prompts of runs are kept for so long: a month is as far back as anybody compares.
+pub const PROMPTS_AGE_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// All kept prompts together: a few hundred of the longest, tens of thousands of usual ones.
+pub const PROMPTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Replays looked at in one pass of the worker.
+pub const REPLAYS_LOOKED_AT_MAX: usize = 20;
+
+/// A label that an engine proposes: a word or two.
+pub const LABEL_BYTES_MAX: usize = 64;
+
+/// Labels of one case.
+pub const CASE_LABELS_MAX: usize = 16;
+
 /// A draft body; beyond this an engine is writing something else than a reply.
 pub const DRAFT_BYTES_MAX: usize = 256 * 1024;
 
@@ -219,6 +237,9 @@ pub const JOURNAL_BY_BYTES_MAX: usize = 120;
 
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Runs that a report of costs goes over, the newest: some hundred a day for most of a year.
+pub const COST_RUNS_MAX: usize = 100_000;
 
 /// Journal rows shown for one case.
 pub const JOURNAL_ROWS_SHOWN_MAX: usize = 1000;

@@ -2,6 +2,7 @@
 //!
 //! No I/O, no async, no SQL. Everything here is plain data that other rooms pass to each other.
 
+pub mod breaker;
 pub mod budget;
 pub mod case;
 pub mod class;
@@ -11,6 +12,7 @@ pub mod environment;
 pub mod exit;
 pub mod ids;
 pub mod item;
+pub mod language;
 pub mod limits;
 pub mod live;
 pub mod marker;
@@ -19,9 +21,11 @@ pub mod outbound;
 pub mod price;
 pub mod repeat;
 pub mod retry;
+pub mod routing;
 pub mod run;
 pub mod schedule;
 pub mod secret_ref;
 pub mod text;
 pub mod time;
 pub mod token_shape;
+pub mod trust;

@@ -34,6 +34,14 @@ pub fn from_usd(dollars: f64) -> Option<u64> {
     Some(micro)
 }
 
+/// As a number of dollars, for programs that are told so.
+#[must_use]
+pub fn to_usd(micro: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "sums are far below 2^53")]
+    let micro = micro as f64;
+    micro / 1e6
+}
+
 /// For people, with two digits behind the point, or four where two would hide what there is: `0.50`, `12.34`, `0.0042`.
 /// What is not nothing never shows as nothing.
 #[must_use]
@@ -45,6 +53,19 @@ pub fn shown_usd(micro: u64) -> String {
     }
     let parts = rounded(100).max(1);
     format!("{}.{:04}", parts / 10_000, parts % 10_000)
+}
+
+/// With four digits behind the point, for columns of small sums; two from a hundred dollars on.
+#[must_use]
+pub fn column_usd(micro: u64, most: u64) -> String {
+    let cents = most >= 100 * MICRO;
+    let step = if cents { 10_000 } else { 100 };
+    let parts = (micro.saturating_add(step / 2) / step).max(u64::from(micro > 0));
+    if cents {
+        format!("{}.{:02}", parts / 100, parts % 100)
+    } else {
+        format!("{}.{:04}", parts / 10_000, parts % 10_000)
+    }
 }
 
 /// To the last digit, for files: `0.5`, `0.000042`.

@@ -1,5 +1,6 @@
 //! Runs: attempts of engines, what they asked for, cost and came to.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,26 @@ pub struct EngineRequest {
     pub notes: Vec<String>,
     /// The session in which this engine worked on the case before, for engines that can go on in one.
     pub session: Option<String>,
+    /// Where the exact prompt is left for the record; `engine::prompt::build` leaves what it makes.
+    #[serde(skip)]
+    pub prompt: PromptSlot,
+}
+
+/// Where the exact prompt of a run is left for the record. Clones are the same slot; the last prompt counts.
+#[derive(Clone, Debug, Default)]
+pub struct PromptSlot(Arc<Mutex<Option<String>>>);
+
+impl PromptSlot {
+    /// This is what the engine was told.
+    pub fn leave(&self, prompt: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(prompt);
+    }
+
+    /// What was left.
+    #[must_use]
+    pub fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 /// Limits of one run.
@@ -241,4 +262,7 @@ pub struct Run {
     pub ended_at: Option<Timestamp>,
     /// The plan generation it ran under.
     pub generation: i64,
+    /// What it told of itself.
+    #[serde(default)]
+    pub facts: RunFacts,
 }

@@ -71,6 +71,16 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// The local day, `2026-11-30`, and its name, `Monday`.
+    #[must_use]
+    pub fn local_day(self) -> (String, String) {
+        let Ok(at) = jiff::Timestamp::from_millisecond(self.0) else { return Default::default() };
+        let local = at.to_zoned_datetime(jiff::tz::TimeZone::system());
+        (local.strftime("%Y-%m-%d").to_string(), local.strftime("%A").to_string())
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// RFC 3339 in UTC to the second, `2026-11-30T08:00:00Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,6 +112,27 @@ pub fn day_bounds(at: Timestamp) -> (Timestamp, Timestamp) {
     let start = zoned.start_of_day().unwrap_or_else(|_| zoned.clone());
     let end = start.tomorrow().and_then(|next| next.start_of_day()).unwrap_or_else(|_| zoned.clone());
     (Timestamp(start.timestamp().as_millisecond()), Timestamp(end.timestamp().as_millisecond()))
+}
+
+/// The local day that a moment lies in: `2026-11-30`.
+#[must_use]
+pub fn local_date(at: Timestamp) -> String {
+    let zoned = jiff::Timestamp::from_millisecond(at.0)
+        .unwrap_or_default()
+        .to_zoned_datetime(jiff::tz::TimeZone::system());
+    zoned.date().to_string()
+}
+
+/// The first moment of a local day: `2026-11-30`.
+#[must_use]
+pub fn start_of_date(text: &str) -> Option<Timestamp> {
+    let day: jiff::civil::Date = text.trim().parse().ok()?;
+    // Noon lies in the day in every zone's calendar, whatever its clocks do at night.
+    let noon = Timestamp::from_rfc3339(&format!("{day}T12:00:00Z"))?;
+    [-1, 0, 1]
+        .into_iter()
+        .map(|days| day_bounds(Timestamp(noon.0 + days * 86_400_000)).0)
+        .find(|start| local_date(*start) == day.to_string())
 }
 
 /// The local month that a moment lies in: its first moment and the next month's.
@@ -203,6 +234,14 @@ mod tests {
         assert!(start <= at && at < end);
         let hours = end.since(start).as_secs() / 3600;
         assert!((23..=25).contains(&hours), "{hours}");
+    }
+
+    #[test]
+    fn a_date_is_a_local_day() {
+        let start = start_of_date("2026-11-30").unwrap();
+        assert_eq!(local_date(start), "2026-11-30");
+        assert_eq!(day_bounds(start).0, start);
+        assert_eq!(start_of_date("7d"), None);
     }
 
     #[test]

@@ -8,15 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures_util::future::BoxFuture;
 
 use super::points::Point;
-use super::scheduler::ITEM_KIND as TIMER_KIND;
+use super::routing::{is_timers, route_facts};
 use super::{RuntimeRecord, store_fault, well};
 use crate::catalog::CATALOG;
-use crate::engine::router::{FELL_BACK, RouteFacts, Router, Routing};
+use crate::engine::router::{FELL_BACK, Router};
 use crate::model::cycle::{IngestSummary, RuntimeSummary};
 use crate::model::ids::CaseId;
 use crate::model::item::{AUTO_REPLY_SUSPECTED, Disposition, ReplyWay};
 use crate::model::limits;
 use crate::model::live::Live;
+use crate::model::routing::Routing;
+use crate::model::time::Timestamp;
 use crate::store::{Admission, CaseFacts, Store, StoreError};
 use crate::supervise::{Cycle, Next, Pass};
 use crate::unit::plan::{Plan, Standing};
@@ -85,14 +87,14 @@ impl IngestRuntime {
 
     /// A case that no route or no engine took need not wait for the user once one does.
     async fn look_again(&self) -> Result<(), StoreError> {
-        let rules = self.rules.get();
+        let (rules, now) = (self.rules.get(), self.store.time());
         let mut last = CaseId(0);
         loop {
             let cases = self.store.unrouted_cases(last, limits::PAGE_ITEMS_MAX).await?;
             let Some(facts) = cases.last() else { return Ok(()) };
             last = facts.case.id;
             let taken =
-                cases.iter().filter(|facts| !matches!(rules.admission(facts), Admission::Park { .. }));
+                cases.iter().filter(|facts| !matches!(rules.admission(facts, now), Admission::Park { .. }));
             let taken: Vec<CaseId> = taken.map(|facts| facts.case.id).collect();
             if !taken.is_empty() {
                 self.store.route_anew(&taken, "routes or engines changed").await?;
@@ -111,9 +113,9 @@ impl IngestRuntime {
         if cases.is_empty() {
             return Ok(Next::WhenWoken);
         }
-        let rules = self.rules.get();
+        let (rules, now) = (self.rules.get(), self.store.time());
         let admissions: Vec<(CaseId, Admission)> =
-            cases.iter().map(|facts| (facts.case.id, rules.admission(facts))).collect();
+            cases.iter().map(|facts| (facts.case.id, rules.admission(facts, now))).collect();
         for (_, admission) in &admissions {
             match admission {
                 Admission::Queue { .. } => summary.queued += 1,
@@ -134,10 +136,12 @@ impl IngestRuntime {
 
 impl Rules {
     /// Where a new case goes. Pure.
-    fn admission(&self, facts: &CaseFacts) -> Admission {
+    fn admission(&self, facts: &CaseFacts, now: Timestamp) -> Admission {
         match &facts.disposition {
             Disposition::NoReply { reason } => return Admission::Dismiss { reason: reason.clone() },
-            Disposition::Quarantined { reason } => return Admission::Park { reason: reason.clone() },
+            Disposition::Quarantined { reason } => {
+                return Admission::Park { reason: reason.clone(), until: None };
+            }
             Disposition::Work | Disposition::Own | Disposition::Baseline => {}
         }
         let item = &facts.newest;
@@ -146,17 +150,11 @@ impl Rules {
             return Admission::Dismiss { reason };
         }
         let mute = self.mute.contains(&facts.case.connector);
-        let own = item.kind == TIMER_KIND && self.timers.contains(&facts.case.connector);
-        if let (ReplyWay::Nowhere { reason }, false) = (&item.reply, mute || own) {
-            return Admission::Park { reason: format!("it cannot be answered: {reason}") };
+        let by_timer = is_timers(facts, &self.timers);
+        if let (ReplyWay::Nowhere { reason }, false) = (&item.reply, mute || by_timer) {
+            return Admission::Park { reason: format!("it cannot be answered: {reason}"), until: None };
         }
-        let routing = self.router.route(&RouteFacts {
-            connector: &facts.case.connector,
-            kind: &item.kind,
-            labels: &item.labels,
-            author: item.author.as_ref().map_or("", |author| &author.address),
-            size_bytes: item.body.len() as u64,
-        });
+        let routing = self.router.route(&route_facts(facts, by_timer, now));
         match routing {
             Routing::To { route, engine, priority, why } => {
                 let instead = why
@@ -164,11 +162,11 @@ impl Rules {
                     .then(|| why.split("; ").next().unwrap_or(FELL_BACK).to_owned());
                 Admission::Queue { route, engine, priority, instead, why }
             }
-            Routing::Nowhere { .. } if mute => {
+            Routing::Nowhere { until: None, .. } if mute => {
                 let reason = "recorded: no route takes it, and its platform takes no replies".to_owned();
                 Admission::Dismiss { reason }
             }
-            Routing::Nowhere { why } => Admission::Park { reason: why },
+            Routing::Nowhere { why, until } => Admission::Park { reason: why, until },
         }
     }
 }

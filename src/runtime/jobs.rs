@@ -1,4 +1,6 @@
 //! Jobs: work that outlives the pass that began it, with a count of what runs where, and results handed to the next pass.
+//!
+//! Counts belong to the process, not to a plan: a job that began under an earlier one still takes its places.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -10,16 +12,23 @@ use tokio::sync::Notify;
 
 use crate::supervise::Group;
 
-/// Jobs of one runtime, each in a lane (an engine, a destination). Cheap to clone; clones are the same jobs.
+/// Jobs of one runtime, each in one lane or several (an engine and its account, a destination). Cheap to clone; clones are the same jobs.
 pub struct Jobs<R> {
     group: Group,
     shared: Arc<Shared<R>>,
 }
 
 struct Shared<R> {
-    lanes: Mutex<BTreeMap<String, usize>>,
+    places: Mutex<Places>,
     results: Mutex<Vec<Ended<R>>>,
     ended: Notify,
+}
+
+/// How many run, in all and in each lane.
+#[derive(Default)]
+struct Places {
+    all: usize,
+    lanes: BTreeMap<String, usize>,
 }
 
 /// A job that ended.
@@ -41,16 +50,22 @@ impl<R: Send + 'static> Jobs<R> {
     /// No jobs yet.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        let shared = Shared { lanes: Mutex::default(), results: Mutex::default(), ended: Notify::new() };
+        let shared = Shared { places: Mutex::default(), results: Mutex::default(), ended: Notify::new() };
         Self { group: Group::new(name), shared: Arc::new(shared) }
     }
 
-    /// Starts a job in a lane.
-    pub fn start(&self, lane: &str, name: String, job: impl Future<Output = R> + Send + 'static) {
-        *lock(&self.shared.lanes).entry(lane.to_owned()).or_default() += 1;
-        let (shared, lane, task) = (Arc::clone(&self.shared), lane.to_owned(), name.clone());
+    /// Starts a job that takes a place in each of these lanes until it ends.
+    pub fn start(&self, lanes: Vec<String>, name: String, job: impl Future<Output = R> + Send + 'static) {
+        let mut places = lock(&self.shared.places);
+        places.all += 1;
+        for lane in &lanes {
+            *places.lanes.entry(lane.clone()).or_default() += 1;
+        }
+        drop(places);
+        let (shared, task) = (Arc::clone(&self.shared), name.clone());
+        // Made here: a job that is aborted before its first step leaves its places too.
+        let leave = Leave { shared: Arc::clone(&shared), lanes };
         self.group.spawn(task, async move {
-            let leave = Leave { shared: Arc::clone(&shared), lane };
             let ended = match AssertUnwindSafe(job).catch_unwind().await {
                 Ok(result) => Ended::Well(result),
                 Err(_) => Ended::Panicked(name),
@@ -63,13 +78,13 @@ impl<R: Send + 'static> Jobs<R> {
     /// Jobs running in a lane.
     #[must_use]
     pub fn running_in(&self, lane: &str) -> usize {
-        lock(&self.shared.lanes).get(lane).copied().unwrap_or(0)
+        lock(&self.shared.places).lanes.get(lane).copied().unwrap_or(0)
     }
 
     /// Jobs running.
     #[must_use]
     pub fn running(&self) -> usize {
-        lock(&self.shared.lanes).values().sum()
+        lock(&self.shared.places).all
     }
 
     /// A job of this name runs.
@@ -96,19 +111,25 @@ impl<R: Send + 'static> Jobs<R> {
     }
 }
 
-/// Frees the lane however the job ends, also by abort.
+/// Frees the places however the job ends, also by abort.
 struct Leave<R> {
     shared: Arc<Shared<R>>,
-    lane: String,
+    lanes: Vec<String>,
 }
 
 impl<R> Drop for Leave<R> {
     fn drop(&mut self) {
-        let mut lanes = lock(&self.shared.lanes);
-        if let Some(count) = lanes.get_mut(&self.lane) {
-            *count = count.saturating_sub(1);
+        let mut places = lock(&self.shared.places);
+        places.all = places.all.saturating_sub(1);
+        for lane in &self.lanes {
+            if let Some(count) = places.lanes.get_mut(lane) {
+                *count -= 1;
+                if *count == 0 {
+                    places.lanes.remove(lane);
+                }
+            }
         }
-        drop(lanes);
+        drop(places);
         self.shared.ended.notify_one();
     }
 }
@@ -124,9 +145,9 @@ mod tests {
     #[tokio::test]
     async fn counts_lanes_and_hands_results_on() {
         let jobs = Jobs::new("test");
-        jobs.start("a", "one".into(), async { 1 });
-        jobs.start("b", "bad".into(), async { panic!("on purpose") });
-        assert_eq!((jobs.running_in("a"), jobs.running()), (1, 2));
+        jobs.start(vec!["a".into(), "both".into()], "one".into(), async { 1 });
+        jobs.start(vec!["b".into(), "both".into()], "bad".into(), async { panic!("on purpose") });
+        assert_eq!((jobs.running_in("a"), jobs.running_in("both"), jobs.running()), (1, 2, 2));
         jobs.group().idle().await;
         assert_eq!(jobs.running(), 0);
         let mut results = jobs.take_results();

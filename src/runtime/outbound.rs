@@ -144,7 +144,7 @@ impl OutboundRuntime {
                     continue;
                 }
                 let (lane, name) = (action.connector.clone(), action.id.to_string());
-                self.jobs.start(&lane, name, handle(Arc::clone(&parts), action));
+                self.jobs.start(vec![lane], name, handle(Arc::clone(&parts), action));
             }
         }
         // What waits for a free place, or runs, wakes the next pass by its end; only the future needs a timer.

@@ -1,6 +1,6 @@
 //! New cases and where they go.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::rows::{Columns, case, case_sql, json};
 use super::types::{Admission, CaseFacts};
@@ -9,6 +9,7 @@ use super::{Result, Store, StoreError, journal};
 use crate::model::case::CaseState;
 use crate::model::ids::CaseId;
 use crate::model::item::Item;
+use crate::model::time::Timestamp;
 
 /// An automatic item within a day counts for the loop guard.
 const DAY_MS: i64 = 24 * 3600 * 1000;
@@ -20,6 +21,11 @@ const UNROUTED: &str = case_sql!(
     "WHERE c.state = 'parked' AND c.until IS NULL AND c.route IS NULL AND c.id > ?2 ORDER BY c.id LIMIT ?1"
 );
 
+const ONE: &str = case_sql!("WHERE c.id = ?1");
+
+pub(super) const ANSWERED: &str =
+    "SELECT k.address FROM json_each(?1) j CROSS JOIN correspondents k ON k.address = j.value";
+
 const ROUTE_ANEW: &str = "UPDATE cases SET state = 'new', reason = NULL, changed_at = ?1 \
      FROM json_each(?2) j WHERE cases.id = j.value AND state = 'parked' AND until IS NULL AND route IS NULL \
      RETURNING cases.id";
@@ -30,7 +36,7 @@ pub(super) const NEWEST: &str = "SELECT j.key, b.body, EXISTS (SELECT 1 FROM ite
      CROSS JOIN item_bodies b ON b.item_id = i.id";
 
 pub(super) const ADMIT: &str = "UPDATE cases SET state = j.value ->> 1, route = j.value ->> 2, engine = j.value ->> 3, \
-     priority = j.value ->> 4, reason = j.value ->> 5, changed_at = ?1, news = 0 \
+     priority = j.value ->> 4, reason = j.value ->> 5, until = j.value ->> 6, changed_at = ?1, news = 0 \
      FROM json_each(?2) j WHERE cases.id = j.value ->> 0 AND state = 'new' RETURNING cases.id";
 
 impl Store {
@@ -62,6 +68,12 @@ impl Store {
         .await
     }
 
+    /// What routes look at, of one case in whatever state; `None`: there is no such case.
+    pub async fn route_facts(&self, case: CaseId) -> Result<Option<CaseFacts>> {
+        let facts = self.facts("read what routes look at", sqlx::query(ONE).bind(case.0)).await?;
+        Ok(facts.into_iter().next())
+    }
+
     async fn facts(&self, doing: &'static str, query: Query) -> Result<Vec<CaseFacts>> {
         let mut snapshot = self.snapshot().await?;
         let sql = |error| StoreError::sql(doing)(error);
@@ -76,11 +88,26 @@ impl Store {
             let position = usize::try_from(columns.take::<i64>()?).unwrap_or(usize::MAX);
             newest.insert(position, (columns.json()?, columns.take()?));
         }
+        let addresses: BTreeSet<String> = newest.values().filter_map(|(item, _)| address(item)).collect();
+        let mut answered = BTreeSet::new();
+        if !addresses.is_empty() {
+            let query = sqlx::query(ANSWERED).bind(json(&addresses));
+            for row in query.fetch_all(&mut *snapshot).await.map_err(sql)? {
+                answered.insert(Columns::of(&row).take::<String>()?);
+            }
+        }
         let facts = cases.into_iter().enumerate().map(|(position, case)| {
             let (newest, automatic_before) = newest
                 .remove(&position)
                 .ok_or_else(|| StoreError::unreadable(doing, format!("case {} has no items", case.id)))?;
-            Ok(CaseFacts { case, disposition: newest.disposition.clone(), newest, automatic_before })
+            let answered = address(&newest).is_some_and(|address| answered.contains(&address));
+            Ok(CaseFacts {
+                case,
+                disposition: newest.disposition.clone(),
+                newest,
+                automatic_before,
+                answered,
+            })
         });
         facts.collect()
     }
@@ -108,7 +135,7 @@ impl Store {
                             tx.wake.worker = true;
                             lines.push((id.0, "routed", format!("to {engine}: {why}")));
                         }
-                        Admission::Park { reason } => {
+                        Admission::Park { reason, .. } => {
                             tx.wake.pending = true;
                             lines.push((id.0, "parked", reason.clone()));
                         }
@@ -122,14 +149,24 @@ impl Store {
     }
 }
 
-type Row<'a> = (i64, &'static str, Option<&'a str>, Option<&'a str>, i64, Option<&'a str>);
+/// As addresses of correspondents are kept.
+fn address(item: &Item) -> Option<String> {
+    let address = item.author.as_ref()?.address.to_lowercase();
+    (!address.is_empty()).then_some(address)
+}
+
+type Row<'a> = (i64, &'static str, Option<&'a str>, Option<&'a str>, i64, Option<&'a str>, Option<Timestamp>);
 
 fn row(id: CaseId, to: &Admission) -> Row<'_> {
     match to {
         Admission::Queue { route, engine, priority, instead, .. } => {
-            (id.0, CaseState::Queued.word(), Some(route), Some(engine), *priority, instead.as_deref())
+            (id.0, CaseState::Queued.word(), Some(route), Some(engine), *priority, instead.as_deref(), None)
         }
-        Admission::Park { reason } => (id.0, CaseState::Parked.word(), None, None, 0, Some(reason)),
-        Admission::Dismiss { reason } => (id.0, CaseState::Dismissed.word(), None, None, 0, Some(reason)),
+        Admission::Park { reason, until } => {
+            (id.0, CaseState::Parked.word(), None, None, 0, Some(reason), *until)
+        }
+        Admission::Dismiss { reason } => {
+            (id.0, CaseState::Dismissed.word(), None, None, 0, Some(reason), None)
+        }
     }
 }

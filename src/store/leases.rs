@@ -27,7 +27,7 @@ pub(super) const CLAIM: &str = "UPDATE cases SET state = 'running', attempts = a
      SELECT json_group_array(json_object('id', c.id, 'connector', l.name, 'kind', h.kind, 'title', h.title, \
      'author', h.author, 'state', c.state, 'reason', c.reason, 'until', c.until, 'route', c.route, \
      'engine', c.engine, 'priority', c.priority, 'attempts', c.attempts, 'attempts_extra', c.attempts_extra, \
-     'items', c.items, 'made_at', c.made_at, 'changed_at', c.changed_at)) FROM json_each(?) j \
+     'items', c.items, 'made_at', c.made_at, 'changed_at', c.changed_at, 'labels', json(h.labels))) FROM json_each(?) j \
      CROSS JOIN cases c ON c.id = j.value ->> 0 CROSS JOIN connectors l ON l.id = c.connector \
      CROSS JOIN case_heads h ON h.case_id = c.id";
 
@@ -45,8 +45,6 @@ pub(super) const INTERRUPT: &str = "UPDATE runs SET outcome = 'interrupted', det
 
 const SET_COOLDOWN: &str = "INSERT INTO cooldowns (engine, until, reason) VALUES (?1, ?2, ?3) \
      ON CONFLICT (engine) DO UPDATE SET until = excluded.until, reason = excluded.reason";
-
-const COOLDOWNS: &str = "SELECT engine, until, reason FROM cooldowns WHERE until > ?1 ORDER BY engine";
 
 impl Store {
     /// Takes up to `limit` cases queued for `engine`, highest priority first, oldest first; counts the attempt.
@@ -117,17 +115,6 @@ impl Store {
         const DOING: &str = "rest an engine";
         self.write_single(DOING, move |tx| Box::pin(async move { tx.run(DOING, query).await.map(|_| ()) }))
             .await
-    }
-
-    /// Cool-downs that are not over, by engine.
-    pub async fn cooldowns(&self) -> Result<Vec<(String, Timestamp, String)>> {
-        let query = sqlx::query(COOLDOWNS).bind(self.now().0);
-        let rows = self.read_all("read resting engines", query).await?;
-        let of = |row| {
-            let mut columns = Columns::of(row);
-            Ok((columns.take()?, columns.time()?, columns.take()?))
-        };
-        rows.iter().map(of).collect()
     }
 }
 

@@ -19,7 +19,10 @@ mod pages;
 mod pending;
 mod people;
 mod propose;
+mod records;
 mod recovery;
+mod replays;
+mod rests;
 mod rows;
 mod runs;
 pub mod state;
@@ -40,6 +43,9 @@ use sqlx::sqlite::{SqlitePool, SqliteRow};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use error::StoreError;
+pub use records::KeptPrompt;
+pub use replays::{Replay, ReplayEnd, WaitingReplay};
+pub use rests::{Rest, Rests};
 pub use sync::TIMER_IDENTITY;
 pub use tune::tune_allocator;
 pub use types::*;
@@ -100,6 +106,12 @@ impl Store {
     #[must_use]
     pub fn wakeups(&self) -> &Wakeups {
         &self.wakeups
+    }
+
+    /// Now, by the clock that the record goes by.
+    #[must_use]
+    pub fn time(&self) -> Timestamp {
+        self.clock.now()
     }
 
     fn now(&self) -> Timestamp {

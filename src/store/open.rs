@@ -29,6 +29,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "first", include_str!("migrations/0001_first.sql")),
     (2, "destinations", include_str!("migrations/0002_destinations.sql")),
     (3, "money", include_str!("migrations/0003_money.sql")),
+    (4, "engines", include_str!("migrations/0004_engines.sql")),
 ];
 
 pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator {

@@ -52,6 +52,7 @@ impl Store {
             let uncertain = self.write("find interrupted sends", |tx| Box::pin(doubt(tx))).await?;
             recovery.uncertain += uncertain;
             if uncertain < limits::SWEEP_ROWS_MAX as u64 {
+                self.recover_replays().await?;
                 return Ok(recovery);
             }
         }

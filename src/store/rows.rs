@@ -11,7 +11,7 @@ use crate::model::draft::{Draft, DraftState};
 use crate::model::ids::{ActionId, CaseId, DraftId, RunId};
 use crate::model::item::Item;
 use crate::model::outbound::{ActionState, OutboundAction, Payload, Receipt};
-use crate::model::run::{Run, Usage};
+use crate::model::run::{Run, RunFacts, Usage};
 use crate::model::time::Timestamp;
 
 const READING: &str = "read a row";
@@ -92,7 +92,7 @@ macro_rules! case_sql {
     ($tail:literal) => {
         concat!(
             "SELECT c.id, l.name, h.kind, h.title, h.author, c.state, c.reason, c.until, c.route, c.engine, \
-             c.priority, c.attempts, c.attempts_extra, c.items, c.made_at, c.changed_at \
+             c.priority, c.attempts, c.attempts_extra, c.items, c.made_at, c.changed_at, h.labels \
              FROM cases c CROSS JOIN connectors l ON l.id = c.connector CROSS JOIN case_heads h ON h.case_id = c.id ",
             $tail
         )
@@ -118,6 +118,7 @@ pub(super) fn case(columns: &mut Columns<'_>) -> Result<Case> {
         items: columns.small()?,
         made_at: columns.time()?,
         changed_at: columns.time()?,
+        labels: columns.json()?,
     })
 }
 
@@ -204,7 +205,7 @@ pub(super) fn action(row: &SqliteRow) -> Result<OutboundAction> {
 /// Everything [`run`] reads.
 pub(super) const RUNS_OF_CASE: &str = "SELECT id, case_id, engine, attempt, outcome, detail, input_tokens, output_tokens, \
      cost_micro_usd, cost_source, cache_read_tokens, \
-     cache_write_tokens, started_at, ended_at, generation FROM runs WHERE case_id = ?1 ORDER BY id";
+     cache_write_tokens, started_at, ended_at, generation, session, model, program FROM runs WHERE case_id = ?1 ORDER BY id";
 
 pub(super) fn run(row: &SqliteRow) -> Result<Run> {
     let mut columns = Columns::of(row);
@@ -227,6 +228,7 @@ pub(super) fn run(row: &SqliteRow) -> Result<Run> {
         started_at: columns.time()?,
         ended_at: columns.maybe_time()?,
         generation: columns.take()?,
+        facts: RunFacts { session: columns.take()?, model: columns.take()?, program: columns.take()? },
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
@@ -37,6 +38,9 @@ pub(super) const FENCED: &str = "SELECT json_group_array(json_array(j.key, c.att
 pub(super) const RUNS_SINCE: &str =
     "SELECT count(*) FROM (SELECT 1 FROM runs WHERE engine = ?1 AND started_at >= ?2 LIMIT ?3)";
 
+pub(super) const RUNS_BEGUN: &str = "SELECT started_at FROM runs WHERE engine = ?1 AND started_at > ?2 \
+     ORDER BY started_at DESC LIMIT ?3";
+
 pub(super) const ADD_RUNS: &str = "INSERT INTO runs (id, case_id, engine, attempt, outcome, started_at, generation, \
      reserved_micro_usd, spent_micro_usd) SELECT ?1 + key, value ->> 0, value ->> 1, value ->> 2, 'running', ?2, \
      value ->> 3, value ->> 4, value ->> 4 FROM json_each(?3)";
@@ -68,13 +72,17 @@ pub(super) const FINISH: &str = "\
      UPDATE runs SET outcome = j.value ->> 1, detail = j.value ->> 2, input_tokens = j.value ->> 3, \
      output_tokens = j.value ->> 4, cost_micro_usd = j.value ->> 5, cost_source = j.value ->> 6, \
      cache_read_tokens = j.value ->> 7, cache_write_tokens = j.value ->> 8, \
-     spent_micro_usd = coalesce(j.value ->> 9, spent_micro_usd), ended_at = ? \
+     spent_micro_usd = coalesce(j.value ->> 9, spent_micro_usd), session = j.value ->> 10, model = j.value ->> 11, \
+     program = j.value ->> 12, ended_at = ? \
      FROM json_each(?) j WHERE runs.id = j.value ->> 0; \
      UPDATE cases SET state = j.value ->> 1, reason = j.value ->> 2, until = j.value ->> 3, \
      engine = coalesce(j.value ->> 4, engine), lease_until = NULL, news = 0, changed_at = ? \
      FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
      INSERT INTO journal (case_id, at, event, detail) \
      SELECT value ->> 0, ?, value ->> 1, value ->> 2 FROM json_each(?)";
+
+pub(super) const LABEL: &str = "UPDATE case_heads SET labels = j.value ->> 1 FROM json_each(?1) j \
+     WHERE case_id = j.value ->> 0";
 
 impl Store {
     /// Records a run as running and sets aside what it may cost, if what is allowed has room for it.
@@ -88,6 +96,18 @@ impl Store {
     ) -> Result<BeginRun> {
         let begin = Begin { case, token, engine: engine.to_owned(), generation, allowance };
         self.grouped(begin, Op::Begin).await
+    }
+
+    /// When the newest runs of an engine within the last `span` began, oldest first, at most so many.
+    pub async fn runs_begun(&self, engine: &str, span: Duration, most: usize) -> Result<Vec<Timestamp>> {
+        let query = sqlx::query(RUNS_BEGUN)
+            .bind(engine.to_owned())
+            .bind(self.now().minus(span).0)
+            .bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let rows = self.read_all("read the last runs of an engine", query).await?;
+        let mut begun = rows.iter().map(|row| Columns::of(row).time()).collect::<Result<Vec<_>>>()?;
+        begun.reverse();
+        Ok(begun)
     }
 
     /// Records a run's end and moves the case, in one transaction. A draft for a case into which a new item came
@@ -171,7 +191,7 @@ async fn begin(tx: &mut Tx, inputs: &[&Begin]) -> Result<Vec<Result<BeginRun>>> 
     Ok(answers)
 }
 
-async fn runs_since(tx: &mut Tx, engine: &str, since: Timestamp, enough: u32) -> Result<u32> {
+pub(super) async fn runs_since(tx: &mut Tx, engine: &str, since: Timestamp, enough: u32) -> Result<u32> {
     let query = sqlx::query(RUNS_SINCE).bind(engine.to_owned()).bind(since.0).bind(i64::from(enough));
     match tx.first(BEGINNING, query).await? {
         Some(row) => Ok(u32::try_from(Columns::of(&row).count()?).unwrap_or(u32::MAX)),
@@ -223,6 +243,7 @@ struct Ends<'a> {
     drafts: Vec<DraftRow<'a>>,
     ended: Vec<i64>,
     lines: Vec<Line<'static>>,
+    labels: Vec<(i64, &'a Vec<String>)>,
 }
 
 type RunRow<'a> = (
@@ -236,6 +257,9 @@ type RunRow<'a> = (
     Option<u64>,
     Option<u64>,
     Option<u64>,
+    Option<&'a str>,
+    Option<&'a str>,
+    Option<&'a str>,
 );
 type CaseRow<'a> = (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>);
 type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String, String, bool);
@@ -291,6 +315,9 @@ async fn write(tx: &mut Tx, mut ends: Ends<'_>, first_draft: i64) -> Result<()> 
             .bind(first_draft)
             .bind(drafts);
         tx.run(FINISHING, query).await?;
+    }
+    if !ends.labels.is_empty() {
+        tx.run(FINISHING, sqlx::query(LABEL).bind(json(&ends.labels))).await?;
     }
     let query = sqlx::query(FINISH)
         .bind(tx.now.0)
@@ -398,7 +425,11 @@ fn end<'a>(
         usage.cache_read_tokens,
         usage.cache_write_tokens,
         input.spent_micro_usd,
+        input.facts.session.as_deref(),
+        input.facts.model.as_deref(),
+        input.facts.program.as_deref(),
     ));
+    ends.labels.extend(input.labels.as_ref().map(|labels| (case.0, labels)));
     ends.cases.push((case.0, state.word(), reason, until, engine));
     made
 }

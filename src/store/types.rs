@@ -7,7 +7,7 @@ use crate::model::draft::{Draft, Envelope};
 use crate::model::ids::{CaseId, RunId};
 use crate::model::item::{Cursor, Disposition, Item};
 use crate::model::outbound::{ActionState, OutboundAction};
-use crate::model::run::{Run, Usage};
+use crate::model::run::{Run, RunFacts, Usage};
 use crate::model::time::Timestamp;
 
 /// A page to be committed.
@@ -72,6 +72,8 @@ pub struct CaseFacts {
     pub disposition: Disposition,
     /// An earlier item of this case that looked automatic came within a day (loop guard).
     pub automatic_before: bool,
+    /// Something was sent to the author's address before.
+    pub answered: bool,
 }
 
 /// Where a connector sends, and whether without a person.
@@ -101,10 +103,12 @@ pub enum Admission {
         /// "route mail-draft: connector matches…", for the journal.
         why: String,
     },
-    /// Parked for the user.
+    /// Parked: for the user, or until then.
     Park {
         /// Why.
         reason: String,
+        /// When it is looked at once more.
+        until: Option<Timestamp>,
     },
     /// Recorded, nothing to do.
     Dismiss {
@@ -168,6 +172,23 @@ impl Default for Allowance {
     fn default() -> Self {
         Self { runs: None, reserve: Ok(0), caps: Vec::new() }
     }
+}
+
+/// What one run cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunCost {
+    /// When it began.
+    pub started_at: Timestamp,
+    /// The engine unit.
+    pub engine: String,
+    /// The case.
+    pub case: CaseId,
+    /// The route on which the case is now.
+    pub route: Option<String>,
+    /// What it used.
+    pub usage: Usage,
+    /// What it counts for against budgets.
+    pub spent_micro_usd: u64,
 }
 
 /// Whether a run may begin.
@@ -258,6 +279,10 @@ pub struct FinishRun {
     pub end: RunEnd,
     /// What it cost.
     pub usage: Usage,
+    /// What it told of itself.
+    pub facts: RunFacts,
+    /// The labels of the case from here on; `None`: as they were.
+    pub labels: Option<Vec<String>>,
     /// What it counts for against budgets, in millionths of a US dollar; `None`: all that was set aside for it.
     pub spent_micro_usd: Option<u64>,
     /// The plan generation.

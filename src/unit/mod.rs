@@ -14,6 +14,7 @@ mod defaults;
 pub mod edit;
 pub mod files;
 mod graph;
+pub mod instruction;
 pub mod json_schema;
 pub mod kinds;
 mod layers;

@@ -110,6 +110,17 @@ impl Plan {
         engines.map(|(name, _)| name.clone()).collect()
     }
 
+    /// The account of an engine that is on, and the engines that share it, itself among them.
+    #[must_use]
+    pub fn sharing(&self, engine: &str) -> Option<(Vec<String>, String)> {
+        let Some(Standing::Active(unit)) = self.engines.get(engine) else { return None };
+        let same = self.engines.iter().filter(|(_, standing)| match standing {
+            Standing::Active(other) => other.account == unit.account,
+            Standing::Off(_) => false,
+        });
+        Some((same.map(|(name, _)| name.clone()).collect(), unit.account.clone()))
+    }
+
     /// Every unit by its full name, and why it is off if it is. The daemon unit is not among them.
     #[must_use]
     pub fn standings(&self) -> Vec<(UnitName, Option<&Off>)> {

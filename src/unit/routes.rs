@@ -128,6 +128,11 @@ impl<'a> Rule<'a> {
         ]
     }
 
+    /// A list of words that stand for themselves.
+    fn words(&self, key: &str) -> &'a [String] {
+        self.unit.settings("match").list(key)
+    }
+
     /// The places of a list's words, in the order of the words.
     fn spans(&self, key: &str) -> &[Span] {
         self.unit.spans("match", key).map(|spans| spans.items.as_slice()).unwrap_or_default()
@@ -173,8 +178,17 @@ impl<'a> Rule<'a> {
                 || (!narrow.is_empty()
                     && narrow.iter().all(|one| wide.iter().any(|pattern| pattern.covers(one))))
         };
+        let least = |rule: &Self| rule.unit.settings("match").size("size_min").unwrap_or(0);
+        let words = ["trust", "language", "hours"].into_iter().all(|key| {
+            let (wide, narrow) = (self.words(key), narrow.words(key));
+            // Hours that are written otherwise may be the same; then it is not noticed.
+            wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|word| wide.contains(word)))
+        });
         let lists = self.lists().into_iter().zip(narrow.lists());
-        sizes && lists.into_iter().all(|((_, wide), (_, narrow))| all(wide, narrow))
+        sizes
+            && words
+            && least(self) <= least(narrow)
+            && lists.into_iter().all(|((_, wide), (_, narrow))| all(wide, narrow))
     }
 }
 

@@ -17,7 +17,7 @@ use super::check::{
 use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};
 use super::defaults::Defaults;
-use super::kinds::{self, connector, daemon, engine, runtime, schedule, timer};
+use super::kinds::{self, connector, daemon, engine, route, runtime, schedule, timer};
 use super::layout::Layout;
 use super::origins;
 use super::plan::{Kind, UnitName};
@@ -152,6 +152,9 @@ impl Typed {
         typed.own_check(&layout, around.registry);
         if typed.name.kind == Kind::Engine && !broken && !excused.contains(&("engine", "model")) {
             engine::check(&typed, around.registry).into_iter().for_each(|finding| typed.report.push(finding));
+        }
+        if typed.name.kind == Kind::Route {
+            route::check(&typed).into_iter().for_each(|finding| typed.report.push(finding));
         }
         if matches!(typed.name.kind, Kind::Connector | Kind::Timer) {
             let mut findings = schedule::check(&typed);

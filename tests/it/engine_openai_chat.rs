@@ -318,3 +318,19 @@ async fn a_server_that_does_not_run_is_a_config_failure_of_the_probe() {
     assert_eq!(error.failure, RunFailure::Config);
     assert!(error.to_string().starts_with("no server runs at 127.0.0.1:"), "{error}");
 }
+
+// Quirks of servers.
+
+#[tokio::test]
+async fn a_server_that_loads_its_model_is_waited_for() {
+    let loading =
+        json!({ "error": { "code": 503, "message": "Loading model", "type": "unavailable_error" } });
+    let server = HttpServer::start([failing(503, &loading), events("ok.sse")]);
+    assert_eq!(bench(&server).shown().await, GOOD);
+    assert_eq!(server.seen().len(), 2);
+    // As long as for the first word, not longer.
+    let server = HttpServer::always(failing(503, &loading));
+    let mut impatient = bench(&server);
+    impatient.limits.first_event = Duration::from_millis(300);
+    assert_eq!(impatient.shown().await, "overloaded: the server answered 503: Loading model");
+}

@@ -1,174 +1,17 @@
-//! The whole way in one process: real units, real record, real connectors on files; cycles are run by hand and the clock
-//! moves only when told.
+//! The whole way in one process: real units, real record, real connectors on files.
 
 mod destinations;
 mod engines;
+mod money;
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use workagent::daemon::assembly::{Assembly, Options, compile_units, fit_to_plan};
-use workagent::daemon::paths::Paths;
-use workagent::diag::Counts;
+use workagent::daemon::assembly::{Assembly, fit_to_plan};
 use workagent::model::case::{Case, CaseState};
-use workagent::model::cycle::CycleSummary;
-use workagent::model::draft::Draft;
-use workagent::model::environment::Environment;
-use workagent::model::outbound::{ActionState, OutboundAction};
-use workagent::model::time::{Clock, Timestamp};
-use workagent::secret::Scrubber;
-use workagent::store::StoreError;
-use workagent::unit::search::SearchPath;
+use workagent::model::outbound::ActionState;
+use workagent::model::time::Clock;
 
-const START: Timestamp = Timestamp(1_796_025_600_000);
-
-/// A folder with units and a Maildir, and the bundle built from them.
-struct Way {
-    root: tempfile::TempDir,
-    clock: Clock,
-    assembly: Option<Assembly>,
-}
-
-const INBOX: &str = r#"
-[connector]
-platform = "maildir"
-backlog = "all"
-hold = "0s"
-[maildir]
-path = "{root}/in"
-address = ["me@example.org"]
-out = "{root}/out"
-[install]
-enabled = true
-"#;
-
-const POLITE: &str = r#"
-[engine]
-engine = "template"
-[template]
-text = "Thank you for {{ title }}."
-[install]
-enabled = true
-"#;
-
-const ROUTE: &str = r#"
-[route]
-engines = ["polite"]
-[match]
-connector = ["inbox"]
-[install]
-enabled = true
-"#;
-
-/// An engine that is a shell command; it gets the prompt on its standard input.
-fn shell(script: &str) -> String {
-    format!(
-        "[engine]\nengine = \"command\"\n[command]\nprogram = \"/bin/sh\"\nargs = [\"-c\", {script:?}]\n[install]\nenabled = true\n"
-    )
-}
-
-fn mail(id: &str, subject: &str, extra: &str) -> String {
-    format!(
-        "From: Pat <pat@example.org>\nTo: me@example.org\nSubject: {subject}\nMessage-ID: <{id}@example.org>\n\
-         Date: Mon, 30 Nov 2026 08:00:00 +0000\n{extra}\nHello, what about {subject}?\n"
-    )
-}
-
-impl Way {
-    async fn new(units: &[(&str, &str)]) -> Self {
-        let root = tempfile::tempdir().unwrap();
-        for folder in ["in/new", "in/cur", "in/tmp", "out/new", "out/cur", "out/tmp", "units"] {
-            std::fs::create_dir_all(root.path().join(folder)).unwrap();
-        }
-        let mut way = Self { root, clock: Clock::manual(START), assembly: None };
-        for (name, text) in units {
-            way.unit(name, text);
-        }
-        way.start().await;
-        way
-    }
-
-    /// The usual three units.
-    async fn usual() -> Self {
-        Self::new(&[
-            ("inbox.connector.toml", INBOX),
-            ("polite.engine.toml", POLITE),
-            ("answers.route.toml", ROUTE),
-        ])
-        .await
-    }
-
-    fn path(&self) -> &Path {
-        self.root.path()
-    }
-
-    fn unit(&self, name: &str, text: &str) {
-        let text = text.replace("{root}", &self.path().display().to_string());
-        std::fs::write(self.path().join("units").join(name), text).unwrap();
-    }
-
-    fn deliver(&self, name: &str, text: &str) {
-        std::fs::write(self.path().join("in/new").join(format!("{name}.host")), text).unwrap();
-    }
-
-    /// Builds the bundle from what the folder says now, as a restarted daemon would.
-    async fn start(&mut self) {
-        if let Some(assembly) = self.assembly.take() {
-            assembly.store.close().await;
-        }
-        let paths = Paths::below(self.path()).unwrap();
-        let search = SearchPath { builtin: false, dirs: vec![self.path().join("units")], files: Vec::new() };
-        let environment = Environment::of([("PATH", "/usr/bin:/bin")]);
-        let compiled = compile_units(&search, &environment, paths.state.clone());
-        assert_eq!(Counts::of(&compiled.findings).errors, 0, "{:?}", compiled.findings);
-        let (clock, scrubber) = (self.clock.clone(), Scrubber::default());
-        let options = Options { environment, paths, compiled, pinned: None, clock, scrubber };
-        self.assembly = Some(Assembly::open(options).await.unwrap());
-    }
-
-    fn assembly(&self) -> &Assembly {
-        self.assembly.as_ref().unwrap()
-    }
-
-    async fn cycle(&self) -> CycleSummary {
-        self.assembly().bundle.app.cycle().await
-    }
-
-    async fn cases(&self) -> Vec<Case> {
-        let mut cases = self.assembly().store.cases(None, 1000).await.unwrap();
-        cases.sort_by_key(|case| case.id);
-        cases
-    }
-
-    /// `c1 review`, one line a case, with the reason where there is one.
-    async fn shown(&self) -> String {
-        let line = |case: &Case| match &case.reason {
-            Some(reason) => format!("{} {}: {reason}\n", case.id, case.state.word()),
-            None => format!("{} {}\n", case.id, case.state.word()),
-        };
-        self.cases().await.iter().map(line).collect()
-    }
-
-    async fn drafts(&self) -> Vec<Draft> {
-        self.assembly().store.open_drafts(false).await.unwrap()
-    }
-
-    async fn approve(&self, draft: &Draft) -> Result<(), StoreError> {
-        self.assembly().bundle.desk.approve(draft.id, &draft.hash, "test", false).await.map(drop)
-    }
-
-    async fn actions(&self) -> Vec<OutboundAction> {
-        self.assembly().store.actions(None, 1000).await.unwrap()
-    }
-
-    fn sent(&self) -> Vec<PathBuf> {
-        ["new", "cur"].iter().flat_map(|folder| files(&self.path().join("out").join(folder))).collect()
-    }
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
-}
+use crate::support::way::{INBOX, POLITE, ROUTE, Way, mail, shell};
 
 #[tokio::test]
 async fn a_mail_is_answered_once_after_approval() {
@@ -489,8 +332,8 @@ async fn a_case_queued_for_an_engine_that_is_gone_is_routed_anew() {
         .unwrap();
     way.unit("answers.route.toml", &ROUTE.replace("polite", "kind"));
     way.start().await;
-    let Assembly { store, clock, bundle, .. } = way.assembly();
-    fit_to_plan(store, clock, &bundle.plan, None).await.unwrap();
+    let Assembly { store, bundle, .. } = way.assembly();
+    fit_to_plan(store, &bundle.plan, None).await.unwrap();
     way.assembly().store.set_flag("paused", None).await.unwrap();
     way.cycle().await;
     assert_eq!(way.shown().await, "c1 review\n");

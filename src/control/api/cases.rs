@@ -1,16 +1,24 @@
 //! Cases: list, the whole record of one, another try, dismissal.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Path, Query, State};
 
 use super::{Fault, Reply, Shared, id, state_word};
-use crate::control::wire::{ListQuery, ProposeBody, Proposed, Reason};
+use crate::control::wire::{
+    ListQuery, PromptQuery, ProposeBody, Proposed, Reason, ReplayBody, RestView, RouteView,
+};
 use crate::model::case::Case;
-use crate::model::ids::CaseId;
+use crate::model::ids::{CaseId, RunId};
 use crate::model::limits;
+use crate::model::routing::Routing;
 use crate::model::text;
+use crate::runtime::routing;
 use crate::runtime::worker::envelope;
-use crate::store::{CaseRecord, Proposal};
+use crate::store::{CaseRecord, KeptPrompt, Proposal, Replay};
+use crate::unit::instruction;
+use crate::unit::plan::Standing;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ListQuery>) -> Reply<Vec<Case>> {
     let only = state_word(query.state.as_deref())?;
@@ -21,13 +29,99 @@ pub(super) async fn show(State(state): Shared, Path(case): Path<String>) -> Repl
     Ok(Json(state.store.case_record(id::<CaseId>(&case)?).await?))
 }
 
+pub(super) async fn prompt(
+    State(state): Shared,
+    Path(case): Path<String>,
+    Query(query): Query<PromptQuery>,
+) -> Reply<KeptPrompt> {
+    let case = id::<CaseId>(&case)?;
+    let run = query.run.as_deref().map(id::<RunId>).transpose()?;
+    match state.store.prompt_of(case, run).await? {
+        Some(prompt) => Ok(Json(prompt)),
+        None => {
+            let of = run.map_or_else(|| format!("case {case}"), |run| format!("run {run} of case {case}"));
+            Err(Fault::not_found(format!("no prompt of {of} is kept"))
+                .hint("prompts of runs that ended are kept for a month; the template engine is told none"))
+        }
+    }
+}
+
+pub(super) async fn route(State(state): Shared, Path(case): Path<String>) -> Reply<RouteView> {
+    let case = id::<CaseId>(&case)?;
+    let Some(facts) = state.store.route_facts(case).await? else {
+        return Err(Fault::not_found(format!("there is no case {case}")));
+    };
+    let record = state.store.case_record(case).await?;
+    let unrouted = facts.case.route.is_none();
+    let steps = record
+        .journal
+        .into_iter()
+        .filter(|row| row.event == "routed" || row.event == "queued" || (row.event == "parked" && unrouted));
+    let present = state.present.get();
+    let now = routing::explain(&present.plan, &facts, state.clock.now());
+    let engine = match &now.routing {
+        Routing::To { engine, .. } => Some(engine.as_str()),
+        Routing::Nowhere { .. } => None,
+    };
+    let rests = state.store.rests().await?;
+    let rest = engine.and_then(|name| match present.plan.engines.get(name) {
+        Some(Standing::Active(unit)) => rests.of(name, &unit.account),
+        _ => None,
+    });
+    let rest = rest.map(|rest| RestView { until: rest.until, reason: rest.reason, account: None });
+    Ok(Json(RouteView {
+        case: facts.case,
+        steps: steps.collect(),
+        generation: present.generation,
+        now,
+        rest,
+    }))
+}
+
+pub(super) async fn replay(
+    State(state): Shared,
+    Path(case): Path<String>,
+    Json(body): Json<ReplayBody>,
+) -> Reply<Replay> {
+    let case = id::<CaseId>(&case)?;
+    let known = state.store.case_record(case).await?.case;
+    let Some(engine) = body.engine.or(known.engine) else {
+        return Err(Fault::usage(format!("case {case} has no engine yet")).hint("name one with --engine"));
+    };
+    let engine = engine.strip_suffix(".engine").unwrap_or(&engine);
+    let plan = Arc::clone(&state.present.get().plan);
+    let Some(Standing::Active(unit)) = plan.engines.get(engine) else {
+        return Err(Fault::not_found(format!("there is no engine {engine} that is on"))
+            .hint("workagent list-units lists them"));
+    };
+    // What is not to leave this machine does not leave it for a comparison either.
+    let route = known.route.as_deref().and_then(|name| plan.routes.get(name));
+    if let Some(Standing::Active(route)) = route
+        && route.private
+        && !unit.local
+    {
+        let why = format!("the route {} is private, and {engine} is not on this machine", route.name);
+        return Err(Fault::refused(why));
+    }
+    if let Some(problem) = body.prompt.as_deref().and_then(instruction::problem) {
+        return Err(Fault::usage(format!("the prompt {problem}")));
+    }
+    let replay = state.store.ask_replay(case, engine, body.prompt).await?;
+    Ok(Json(state.store.replay(replay).await?))
+}
+
+pub(super) async fn replayed(State(state): Shared, Path(replay): Path<i64>) -> Reply<Replay> {
+    Ok(Json(state.store.replay(replay).await?))
+}
+
 pub(super) async fn retry(State(state): Shared, Path(case): Path<String>) -> Reply<()> {
     let case = id(&case)?;
     state.store.retry_case(case).await?;
     // Somebody who asks for another try has mended something: its engine is not spared any longer.
-    if let Some(engine) = state.store.case_record(case).await?.case.engine {
-        state.store.set_cooldown(&engine, state.clock.now(), "ended by hand").await?;
-        state.store.wakeups().worker.notify_one();
+    if let Some(engine) = state.store.case_record(case).await?.case.engine
+        && let Some((engines, account)) = state.present.get().plan.sharing(&engine)
+    {
+        state.store.end_rests(engines, &account).await?;
     }
     Ok(Json(()))
 }

@@ -7,15 +7,16 @@ use axum::extract::State;
 
 use super::{ApiState, Present, Reply, Shared};
 use crate::control::health::Health;
+use crate::control::wire::cost::BudgetView;
 use crate::control::wire::{
-    API_VERSION, ActiveState, CountsView, ErrorView, LoadState, StatusView, UnitView,
+    API_VERSION, ActiveState, CountsView, ErrorView, LoadState, RestView, StatusView, UnitView,
 };
 use crate::model::cycle::RuntimeSummary;
-use crate::model::time::Timestamp;
+use crate::model::money::shown_usd;
 use crate::runtime::RuntimeRecord;
-use crate::store::StoreError;
+use crate::store::{Rests, StoreError};
 use crate::supervise::{UnitState, UnitStatus};
-use crate::unit::plan::{Off, OffState, Plan, Standing};
+use crate::unit::plan::{EngineUnit, Off, OffState, Plan, Standing};
 
 pub(super) async fn status(State(state): Shared) -> Reply<StatusView> {
     Ok(Json(view(&state).await?))
@@ -24,7 +25,7 @@ pub(super) async fn status(State(state): Shared) -> Reply<StatusView> {
 async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
     let now = state.clock.now();
     let present = state.present.get();
-    let cooling = state.store.cooldowns().await?;
+    let rests = state.store.rests().await?;
     let mut units = Vec::new();
     for (unit, status) in state.board.all() {
         let mut shown = unit_view(&unit, &status, &present.plan);
@@ -35,9 +36,9 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
             shown.details.extend(known_items(known.items_known, known.items_baseline));
         }
         if let Some(name) = unit.strip_suffix(".engine")
-            && let Some((_, until, why)) = cooling.iter().find(|(engine, ..)| engine == name)
+            && let Some(Standing::Active(engine)) = present.plan.engines.get(name)
         {
-            rests(&mut shown, *until, why);
+            resting(&mut shown, engine, &rests);
         }
         shown.health = Some(shown.judged(now));
         if !state.daemon {
@@ -46,6 +47,8 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
         units.push(shown);
     }
     units.sort_by_key(|unit| (rank(&unit.unit), unit.unit.clone()));
+    let budgets = super::cost::budgets(state, &present.plan, now).await?;
+    let near: Vec<String> = budgets.iter().filter(|budget| budget.near).map(near).collect();
     let counts: CountsView = state.store.counts().await?.into();
     Ok(StatusView {
         api: API_VERSION,
@@ -58,7 +61,8 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
         started_at: state.daemon.then_some(state.started_at),
         now,
         units,
-        notes: [notes(&counts), situation(&present)].concat(),
+        notes: [notes(&counts), near, situation(&present)].concat(),
+        budgets,
         counts,
         findings: present.findings,
         findings_since: present.findings_since,
@@ -79,10 +83,23 @@ fn known_items(known: u64, before: u64) -> Option<String> {
 
 /// No case is given to the engine for a while. The record says so also after a restart, when the board has forgotten
 /// the failure.
-fn rests(shown: &mut UnitView, until: Timestamp, why: &str) {
-    shown.next_due = Some(until);
+fn resting(shown: &mut UnitView, engine: &EngineUnit, rests: &Rests) {
+    if rests.is_probed(&engine.name) {
+        shown.details.push("failed several times; the next case shows whether it is well again".to_owned());
+    }
+    let Some(rest) = rests.of(&engine.name, &engine.account) else { return };
+    shown.next_due = Some(rest.until);
+    shown.rest = Some(RestView {
+        until: rest.until,
+        reason: rest.reason.clone(),
+        account: rest.shared.then(|| engine.account.clone()),
+    });
+    if rest.shared && engine.account != shown.unit {
+        let account = &engine.account;
+        shown.details.push(format!("the account rests: {account}; `workagent kick {}` ends it", shown.unit));
+    }
     if shown.last_error.is_none() {
-        let (class, message) = why.split_once(": ").unwrap_or(("", why));
+        let (class, message) = rest.reason.split_once(": ").unwrap_or(("", &rest.reason));
         shown.failures_in_a_row = shown.failures_in_a_row.max(1);
         let (class, message) = (class.to_owned(), message.to_owned());
         shown.last_error = Some(ErrorView { at: None, class, message });
@@ -120,6 +137,14 @@ fn notes(counts: &CountsView) -> Vec<String> {
     .filter(|(count, ..)| *count > 0)
     .map(|(count, one, more, command)| format!("{}: workagent {command}", counted(count, one, more)))
     .collect()
+}
+
+/// A cap that is reached, or nearly.
+fn near(budget: &BudgetView) -> String {
+    let BudgetView { unit, span, spent_micro_usd, micro_usd_max, .. } = budget;
+    let whose = if unit == "workagent.daemon" { "all engines have" } else { &format!("{unit} has") };
+    let (spent, most) = (shown_usd(*spent_micro_usd), shown_usd(*micro_usd_max));
+    format!("{whose} spent {spent} of {most} USD {span}: workagent cost")
 }
 
 /// What keeps the daemon from running as the unit files say.

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::errors::Refusal;
+use crate::engine::api::openai_errors;
+use crate::engine::api::talk::{Reader, Refusal, Step};
+use crate::engine::api::{Failed, count};
 use crate::model::limits;
+use crate::model::money;
 use crate::model::run::{RunFailure, Usage};
 use crate::model::time::Timestamp;
 
@@ -12,47 +15,53 @@ const TEXT_BYTES_MAX: usize = limits::DRAFT_BYTES_MAX * 4;
 
 /// What has come so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Answer {
+pub(in crate::engine) struct Answer {
     text: String,
     /// The server's word for why it ended.
     finish: Option<String>,
-    /// `[DONE]` came.
-    pub(super) done: bool,
     reasoned: bool,
     refused: bool,
     /// Events that are no JSON.
     odd: u64,
     pub(super) usage: Usage,
+    /// The model that answers.
+    pub(super) model: Option<String>,
 }
 
-/// A failure, and a sentence for people that quotes no answer.
-pub(super) type Failed = (RunFailure, String);
-
-impl Answer {
-    /// Takes the data of one event.
-    pub(super) fn take(&mut self, data: &str, now: Timestamp) -> Result<(), Failed> {
-        if data.trim() == "[DONE]" {
-            self.done = true;
-            return Ok(());
+impl Reader for Answer {
+    fn event(&mut self, data: &[u8], now: Timestamp) -> Result<Step, Failed> {
+        if data.trim_ascii() == b"[DONE]" {
+            return Ok(Step::Done);
         }
-        match serde_json::from_str(data) {
-            Ok(chunk) => self.take_chunk(&chunk, now),
-            Err(_) => {
-                self.odd += 1;
-                Ok(())
-            }
+        match serde_json::from_slice(data) {
+            Ok(chunk) => self.take_chunk(&chunk, now)?,
+            Err(_) => self.odd += 1,
         }
+        Ok(Step::Progress)
     }
 
+    fn whole(&mut self, body: &Value, now: Timestamp) -> Result<(), Failed> {
+        self.take_chunk(body, now)
+    }
+
+    fn refusal(refusal: &Refusal<'_>) -> Failed {
+        openai_errors::failed(refusal)
+    }
+}
+
+impl Answer {
     /// Takes a chunk, or a whole answer of a server that does not stream: `message` stands for `delta` there.
-    pub(super) fn take_chunk(&mut self, chunk: &Value, now: Timestamp) -> Result<(), Failed> {
+    fn take_chunk(&mut self, chunk: &Value, now: Timestamp) -> Result<(), Failed> {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
-            let refusal = Refusal { status: 200, body: chunk, hint: None, now };
-            return Err((refusal.failure(), refusal.detail()));
+            return Err(openai_errors::in_band(chunk, now));
         }
         self.take_usage(chunk);
+        if let Some(model) = chunk.get("model").and_then(Value::as_str) {
+            self.model = Some(model.to_owned());
+        }
         // The chunk with the usage has no choices.
         let Some(choice) = chunk.pointer("/choices/0") else { return Ok(()) };
+        let (ended, before) = (self.finish.is_some(), self.text.len());
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
             self.finish = Some(reason.to_owned());
         }
@@ -70,6 +79,9 @@ impl Answer {
         let has = |name: &str| delta.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
         self.reasoned |= has("reasoning") || has("reasoning_content");
         self.refused |= has("refusal");
+        if ended && self.text.len() > before {
+            return Err((RunFailure::Protocol, "the answer went on behind its end".to_owned()));
+        }
         if self.text.len() > TEXT_BYTES_MAX {
             return Err((RunFailure::Protocol, format!("the answer is longer than {TEXT_BYTES_MAX} bytes")));
         }
@@ -78,26 +90,20 @@ impl Answer {
 
     fn take_usage(&mut self, chunk: &Value) {
         let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) else { return };
-        let number = |name: &str| usage.get(name).and_then(Value::as_u64);
-        self.usage.input_tokens = number("prompt_tokens").or(self.usage.input_tokens);
-        self.usage.output_tokens = number("completion_tokens").or(self.usage.output_tokens);
+        self.usage.input_tokens = count(usage, "prompt_tokens").or(self.usage.input_tokens);
+        self.usage.output_tokens = count(usage, "completion_tokens").or(self.usage.output_tokens);
+        let details = usage.get("prompt_tokens_details").unwrap_or(&Value::Null);
+        self.usage.cache_read_tokens = count(details, "cached_tokens").or(self.usage.cache_read_tokens);
         // OpenRouter says what it took, in dollars.
-        if let Some(cost) = usage.get("cost").and_then(Value::as_f64).filter(|cost| (0.0..1e6).contains(cost))
-        {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "checked to be in range"
-            )]
-            let micro = (cost * 1e6).round() as u64;
-            self.usage.cost_micro_usd = Some(micro);
+        if let Some(cost) = usage.get("cost").and_then(Value::as_f64).and_then(money::from_usd) {
+            self.usage.cost_micro_usd = Some(cost);
             "engine".clone_into(&mut self.usage.cost_source);
         }
     }
 
     /// The text, once the stream has ended in order. Only `stop` makes an answer of it: what was cut, refused or broken
     /// off is none, and is never joined to a later try.
-    pub(super) fn finish(&self) -> Result<&str, Failed> {
+    pub(in crate::engine) fn finish(&self) -> Result<&str, Failed> {
         let failed = |failure, text: &str| Err((failure, text.to_owned()));
         if self.refused {
             return failed(RunFailure::Refused, "the model refused");
@@ -118,6 +124,9 @@ impl Answer {
             }
             None => return failed(RunFailure::Network, "the answer ended before its end"),
         }
+        if self.odd > 0 {
+            return failed(RunFailure::Protocol, "a part of the answer cannot be read");
+        }
         if self.text.trim().is_empty() {
             return match self.reasoned {
                 true => failed(RunFailure::Empty, "the model reasoned and then said nothing"),
@@ -134,7 +143,8 @@ mod tests {
 
     fn check(chunks: &[&str], expected: &str) {
         let mut answer = Answer::default();
-        let taken = chunks.iter().try_for_each(|chunk| answer.take(chunk, Timestamp(0)));
+        let taken =
+            chunks.iter().try_for_each(|chunk| answer.event(chunk.as_bytes(), Timestamp(0)).map(drop));
         let shown = match taken.and_then(|()| answer.finish().map(str::to_owned)) {
             Ok(text) => format!("{text:?}"),
             Err((failure, detail)) => format!("{}: {detail}", failure.word()),
@@ -166,6 +176,16 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_with_a_hole_is_none() {
+        check(
+            &[HI, "{\"choices\": [{\"delta\": {\"content\": \"th", HI, STOP],
+            "protocol: a part of the answer cannot be read",
+        );
+        let after = "protocol: the answer went on behind its end";
+        check(&[HI, STOP, HI, STOP], after);
+    }
+
+    #[test]
     fn non_answers() {
         check(&[STOP], "empty: the answer was empty");
         let reasoning = r#"{"choices":[{"delta":{"reasoning_content":"hm","content":null}}]}"#;
@@ -191,7 +211,7 @@ mod tests {
         for chunk in
             [HI, STOP, r#"{"choices":[],"usage":{"prompt_tokens":21,"completion_tokens":3,"cost":0.00042}}"#]
         {
-            answer.take(chunk, Timestamp(0)).unwrap();
+            answer.event(chunk.as_bytes(), Timestamp(0)).unwrap();
         }
         let expected = Usage {
             input_tokens: Some(21),

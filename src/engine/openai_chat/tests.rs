@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::secret_ref::SecretRef;
 use crate::unit::value::Value as UnitValue;
 
 fn settings(pairs: &[(&str, &str)]) -> Settings {

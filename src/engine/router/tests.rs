@@ -16,6 +16,8 @@ fn daemon() -> DaemonUnit {
         store_path: None::<PathBuf>,
         store_normal: false,
         log_level: String::new(),
+        own: Vec::new(),
+        known: Vec::new(),
     }
 }
 
@@ -27,7 +29,9 @@ fn engine(name: &str, local: bool) -> EngineUnit {
         engine: "template".into(),
         model: String::new(),
         env: Vec::new(),
+        account: "test".into(),
         concurrency: 1,
+        runs_per_minute: None,
         timeout: Duration::ZERO,
         idle_timeout: Duration::ZERO,
         first_event_timeout: Duration::ZERO,
@@ -91,6 +95,9 @@ fn router(routes: Vec<RouteUnit>) -> Router {
     Router::new(&plan)
 }
 
+/// A Monday, ten in the morning.
+const NOW: Timestamp = Timestamp(1_796_032_800_000);
+
 const LABELS: [&str; 2] = ["vip", "Team/Sales"];
 
 fn routed(routes: Vec<RouteUnit>) -> String {
@@ -100,11 +107,15 @@ fn routed(routes: Vec<RouteUnit>) -> String {
         kind: "mail",
         labels: &labels,
         author: "Pat@Example.org",
+        answered: false,
+        by_timer: false,
         size_bytes: 5000,
+        text: "",
+        now: NOW,
     };
     match router(routes).route(&facts) {
         Routing::To { route, engine, priority, why } => format!("{route} → {engine} at {priority}: {why}"),
-        Routing::Nowhere { why } => format!("nowhere: {why}"),
+        Routing::Nowhere { why, .. } => format!("nowhere: {why}"),
     }
 }
 
@@ -131,6 +142,7 @@ fn every_condition_and_why_it_did_not_match() {
         labels: list(&["TEAM/*"]),
         author: list(&["*@example.org"]),
         size_max: Some(5000),
+        ..RouteMatch::default()
     };
     insta::assert_snapshot!(
         routed(vec![
@@ -149,7 +161,7 @@ fn every_condition_and_why_it_did_not_match() {
         b: kind `mail` is not `entry` or `note`;
         c: label `vip`, `Team/Sales` is not `spam`;
         d: author `Pat@Example.org` is not `*@example.com`;
-        e: size 5000 is over 4096 bytes)
+        e: size 5000 is not at most 4096 bytes)
         "#
     );
 }
@@ -208,4 +220,68 @@ fn a_private_route_stays_on_this_machine() {
     };
     assert_eq!(next(private(&["local", "cloud"]), "local", &RunFailure::Network), None);
     insta::assert_snapshot!(routed(vec![private(&["cloud"])]), @"nowhere: route a takes it, but cloud: the route is private and the engine is not on this machine");
+}
+
+/// Whether a route with these conditions takes a case.
+fn takes(matches: RouteMatch, facts: &RouteFacts<'_>) -> bool {
+    matches!(router(vec![RouteUnit { matches, ..route("a", &["local"]) }]).route(facts), Routing::To { .. })
+}
+
+fn facts(author: &str) -> RouteFacts<'_> {
+    RouteFacts {
+        connector: "inbox",
+        kind: "mail",
+        labels: &[],
+        author,
+        answered: false,
+        by_timer: false,
+        size_bytes: 10,
+        text: "Can you tell me what the plan for Friday is? We have to know.",
+        now: NOW,
+    }
+}
+
+#[test]
+fn how_well_a_writer_is_known() {
+    let with = |word: &str| RouteMatch { trust: list(&[word]), ..RouteMatch::default() };
+    let known = RouteFacts { answered: true, ..facts("pat@example.org") };
+    let timer = RouteFacts { by_timer: true, ..facts("") };
+    let nobody = RouteFacts { answered: true, ..facts("") };
+    for (facts, expected) in
+        [(facts("pat@example.org"), "stranger"), (known, "known"), (timer, "own"), (nobody, "stranger")]
+    {
+        for word in Trust::WORDS {
+            assert_eq!(takes(with(word), &facts), word == expected, "{facts:?} {word}");
+        }
+    }
+}
+
+#[test]
+fn language_size_and_hours() {
+    let english = |word: &str| RouteMatch { language: list(&[word]), ..RouteMatch::default() };
+    assert!(takes(english("en"), &facts("")) && !takes(english("de"), &facts("")));
+    let unsure = RouteFacts { text: "ok", ..facts("") };
+    assert!(!takes(english("en"), &unsure));
+    let least = |bytes| RouteMatch { size_min: Some(bytes), ..RouteMatch::default() };
+    assert!(takes(least(10), &facts("")) && !takes(least(11), &facts("")));
+    let hours = |text: &str| RouteMatch { hours: list(&[text]), ..RouteMatch::default() };
+    assert!(takes(hours("Mon 09:00-11:00 UTC"), &facts("")));
+    let closed = router(vec![RouteUnit { matches: hours("Mon 11:00-12:00 UTC"), ..route("a", &["local"]) }]);
+    let Routing::Nowhere { until, .. } = closed.route(&facts("")) else { panic!("taken") };
+    assert_eq!(until, Some(NOW.plus(Duration::from_secs(3600))));
+}
+
+#[test]
+fn an_explanation_agrees_with_the_route_taken() {
+    let vip =
+        RouteMatch { author: list(&["*@vip.example"]), trust: list(&["known"]), ..RouteMatch::default() };
+    let routes = || {
+        vec![RouteUnit { matches: vip.clone(), ..route("a", &["cloud"]) }, route("b", &["local", "cloud"])]
+    };
+    let facts = facts("x@vip.example");
+    let explained = router(routes()).explain(&facts);
+    assert_eq!(explained.routing, router(routes()).route(&facts));
+    let met: Vec<bool> = explained.routes[0].clauses.iter().map(|clause| clause.met).collect();
+    assert_eq!((met.as_slice(), explained.routes[0].takes()), (&[true, false][..], false));
+    assert_eq!((explained.routes[1].takes(), explained.routes[2].off.is_some()), (true, true));
 }

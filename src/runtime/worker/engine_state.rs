@@ -1,7 +1,7 @@
 //! What is known of each engine from its last runs, on the board and in the log: an engine that fails at every start
 //! must not look well, and must not fill the log with one sentence a case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use crate::model::class::ErrorClass;
@@ -15,11 +15,36 @@ use crate::supervise::{Board, Fault, UnitState};
 pub(super) struct EngineStates {
     board: Board<RuntimeRecord>,
     said: Mutex<BTreeMap<String, RepeatGuard>>,
+    /// Engines against which the record holds something.
+    doubted: Mutex<BTreeSet<String>>,
+    told: Mutex<BTreeSet<String>>,
 }
+
+/// Budgets told of before the memory of it begins anew.
+const TOLD_LEN_MAX: usize = 1000;
 
 impl EngineStates {
     pub(super) fn new(board: Board<RuntimeRecord>) -> Self {
-        Self { board, said: Mutex::default() }
+        Self { board, said: Mutex::default(), doubted: Mutex::default(), told: Mutex::default() }
+    }
+
+    /// The record holds something against an engine.
+    pub(super) fn doubt(&self, engine: &str) {
+        self.doubted.lock().unwrap_or_else(PoisonError::into_inner).insert(engine.to_owned());
+    }
+
+    /// Whether it did, so that only then the record has to be touched; it does not any more.
+    pub(super) fn cleared(&self, engine: &str) -> bool {
+        self.doubted.lock().unwrap_or_else(PoisonError::into_inner).remove(engine)
+    }
+
+    /// This was not said before.
+    pub(super) fn is_news(&self, what: String) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= TOLD_LEN_MAX {
+            told.clear();
+        }
+        told.insert(what)
     }
 
     /// A run begins.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{JobEnd, Shared, WorkerEngine, job_error, money};
+use super::{JobEnd, Shared, WorkerEngine, job_error, money, request, verdict};
 use crate::engine::after::{After, Situation, after};
 use crate::engine::router::FELL_BACK;
 use crate::model::case::Lease;
@@ -15,20 +15,24 @@ use crate::model::draft::Envelope;
 use crate::model::ids::RunId;
 use crate::model::item::{Disposition, Item, ReplyWay};
 use crate::model::limits;
-use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure, Usage};
+use crate::model::run::{EngineError, EngineOutcome, EngineResult, RunFacts, RunFailure, Usage};
 use crate::model::text;
 use crate::runtime::cycle_error;
 use crate::runtime::points::Point;
 use crate::store::{AfterFailure, BeginRun, FinishRun, RunEnd, StoreError};
-use crate::unit::plan::Standing;
 
 /// Times a result that could not be recorded is tried again, and the wait between: ten minutes in all.
 const FINISH_TRIES_MAX: u32 = 120;
 const FINISH_WAIT: Duration = Duration::from_secs(5);
 
 /// Runs a job to its end. Every path leaves the case in a state from which it goes on.
-pub(super) async fn run(shared: Arc<Shared>, engine: WorkerEngine, lease: Lease) -> JobEnd {
+///
+/// `doubted`: failures are held against the engine.
+pub(super) async fn run(shared: Arc<Shared>, engine: WorkerEngine, lease: Lease, doubted: bool) -> JobEnd {
     let unit = format!("{}.engine", engine.unit.name);
+    if doubted {
+        shared.engines.doubt(&engine.unit.name);
+    }
     match attempt(&shared, &engine, &lease).await {
         Ok(end) => end,
         // Nothing was written: whoever holds the case now goes on with it.
@@ -42,7 +46,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     let parts = &shared.parts;
     let (case, token) = (lease.case.id, lease.token);
     let items = parts.store.case_items(case, limits::CASE_ITEMS_PROMPT_MAX).await?;
-    let request = request(shared, lease, &items).await?;
+    let (request, fault) = request::request(shared, engine, &lease.case, &items, None).await?;
     let allowance = money::allowance(&engine.unit, &parts.orders.plan.daemon, &request, parts.clock.now());
     let run = match parts
         .store
@@ -51,12 +55,22 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     {
         BeginRun::Started(run) => run,
         BeginRun::OverBudget { until, reason } => {
+            let soon = until.is_some_and(|until| until.since(parts.clock.now()) <= Duration::from_secs(300));
             let until = until.map(|until| until.to_string());
-            tracing::info!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            if soon {
+                tracing::debug!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            } else if shared.engines.is_news(format!("{} {until:?}", engine.unit.name)) {
+                tracing::warn!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            } else {
+                tracing::info!(%case, engine = engine.unit.name, until, "parked: {reason}");
+            }
             return Ok(JobEnd::Parked(None));
         }
     };
     Point::AfterBegin.pass();
+    if let Some(fault) = fault {
+        return finish(shared, engine, lease, run, &items, Err(fault)).await;
+    }
     let scratch = match Scratch::make(&parts.scratch, run) {
         Ok(scratch) => scratch,
         Err(error) => {
@@ -79,6 +93,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     };
     Point::AfterEngine.pass();
     drop(scratch);
+    request::keep_prompt(shared, run, &request).await;
     if shared.cancel.is_cancelled() && outcome.is_err() {
         parts.store.give_back(case, token, Some(run), "the daemon was stopping").await?;
         return Ok(JobEnd::GivenBack);
@@ -102,24 +117,6 @@ async fn keep_lease(shared: &Shared, lease: &Lease, cancel: &CancellationToken) 
     }
 }
 
-async fn request(shared: &Shared, lease: &Lease, items: &[Item]) -> Result<EngineRequest, StoreError> {
-    let route = lease.case.route.as_deref().and_then(|name| shared.parts.orders.plan.routes.get(name));
-    let instruction = match route {
-        Some(Standing::Active(route)) => route.prompt.clone(),
-        _ => String::new(),
-    };
-    Ok(EngineRequest {
-        case: lease.case.id,
-        connector: lease.case.connector.clone(),
-        attempt: lease.case.attempts,
-        items_total: lease.case.items,
-        instruction,
-        items: items.to_vec(),
-        notes: shared.parts.store.rejection_notes(lease.case.id).await?,
-        session: None,
-    })
-}
-
 async fn finish(
     shared: &Shared,
     engine: &WorkerEngine,
@@ -131,10 +128,16 @@ async fn finish(
     let parts = &shared.parts;
     let spent_micro_usd = money::settle(&engine.unit, &mut outcome, parts.clock.now());
     let unit = format!("{}.engine", engine.unit.name);
+    let (mut facts, mut labels) = (RunFacts::default(), None);
     let (end, usage, job_end) = match outcome {
         Ok(outcome) => {
             shared.engines.succeeded(&engine.unit.name, parts.clock.now());
+            verdict::works(shared, &engine.unit.name).await?;
             let (end, job_end) = outcome_end(shared, engine, lease, items, &outcome);
+            if !outcome.labels.is_empty() {
+                labels = Some(request::labels(shared, &lease.case, &outcome.labels));
+            }
+            facts = outcome.facts;
             (end, outcome.usage, job_end)
         }
         Err(error) => {
@@ -148,10 +151,13 @@ async fn finish(
         run,
         end,
         usage,
+        facts,
+        labels,
         spent_micro_usd,
         generation: parts.orders.generation,
     };
     finish_patiently(shared, lease, finish).await?;
+    money::warn(shared, &engine.unit).await?;
     if job_end == JobEnd::Draft {
         Point::AfterDraft.pass();
     }
@@ -251,10 +257,11 @@ async fn failure_end(
         now: parts.clock.now(),
         seed: u64::try_from(lease.case.id.0).unwrap_or(0),
         fallback: fallback.is_some(),
+        shut_until: verdict::failed(shared, &engine.unit, lease.case.id, &error.failure, &detail).await?,
     };
     let decision = after(&situation);
     if let Some(until) = decision.cool_down {
-        parts.store.set_cooldown(&engine.unit.name, until, &format!("{word}: {detail}")).await?;
+        verdict::rest(shared, &engine.unit, &error.failure, until, &detail).await?;
     }
     let now = parts.clock.now();
     shared.engines.failed(&engine.unit.name, &error.failure, &detail, now);
@@ -286,10 +293,10 @@ async fn failure_end(
 }
 
 /// An empty directory of mode 0700 for one attempt, gone when dropped.
-struct Scratch(PathBuf);
+pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn make(root: &Path, run: RunId) -> std::io::Result<Self> {
+    pub(super) fn make(root: &Path, run: RunId) -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
         let path = root.join(run.to_string());
         // Left by a killed daemon under the same number: never handed to another run.
@@ -301,7 +308,7 @@ impl Scratch {
         Ok(Self(path))
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }

@@ -4,17 +4,24 @@
 mod engine_state;
 mod job;
 pub mod money;
+mod pass_on;
+mod places;
+mod replay;
+mod request;
+mod verdict;
 
 pub use job::envelope;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use self::engine_state::EngineStates;
+use self::places::{Pace, Places};
 use super::jobs::{Ended, Jobs};
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
@@ -30,6 +37,9 @@ use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
 use crate::supervise::{Board, Cycle, Group, Next, Pass};
 use crate::unit::plan::{EngineUnit, Plan};
+
+/// Runs between two looks at how many prompts are kept.
+const PRUNE_RUNS: usize = 64;
 
 /// An engine with its unit.
 #[derive(Clone)]
@@ -104,6 +114,10 @@ pub struct WorkerRuntime {
     jobs: Jobs<JobEnd>,
     /// The engine that the next pass looks at first, so that a busy one starves no other.
     turn: Mutex<usize>,
+    /// When runs began, for engines that may begin only so many.
+    pace: Pace,
+    /// Runs that ended since old prompts were let go of.
+    unpruned: AtomicUsize,
 }
 
 /// What one job came to, for the summary.
@@ -114,6 +128,7 @@ enum JobEnd {
     Failed(CycleError),
     Parked(Option<CycleError>),
     GivenBack,
+    Replayed,
 }
 
 impl WorkerRuntime {
@@ -126,7 +141,13 @@ impl WorkerRuntime {
         let router = Router::new(&parts.orders.plan);
         let engines = Arc::new(EngineStates::new(parts.board.clone()));
         let shared = Shared { parts, router, engines, cancel: CancellationToken::new() };
-        Self { shared: Live::new(shared), jobs: Jobs::new("worker"), turn: Mutex::new(0) }
+        Self {
+            shared: Live::new(shared),
+            jobs: Jobs::new("worker"),
+            turn: Mutex::new(0),
+            pace: Pace::default(),
+            unpruned: AtomicUsize::new(PRUNE_RUNS),
+        }
     }
 
     /// Takes over another plan. Running jobs go on with the one they began with.
@@ -159,6 +180,7 @@ impl WorkerRuntime {
         let mut errors = Vec::new();
         let started = self.start(&mut summary).await;
         self.collect(&mut summary, &mut errors);
+        self.prune().await;
         let fitted = if summary.failed > 0 { self.fit_queue().await } else { Ok(()) };
         let (fault, next) = match fitted.and(started) {
             Ok(next) => (None, next),
@@ -176,7 +198,10 @@ impl WorkerRuntime {
         if shared.cancel.is_cancelled() || parts.store.flag("paused").await?.is_some() {
             return Ok(Next::WhenWoken);
         }
-        let cooling = parts.store.cooldowns().await?;
+        let rests = parts.store.rests().await?;
+        pass_on::pass_on(&shared, &rests).await?;
+        let places = Places { orders, rests: &rests, jobs: &self.jobs, pace: &self.pace };
+        let mut wake = places.ends_of_rests();
         let names: Vec<&String> = orders.engines.keys().collect();
         let first = {
             let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,23 +211,28 @@ impl WorkerRuntime {
         for index in 0..names.len() {
             let Some(name) = names.get((first + index) % names.len()) else { continue };
             let Some(engine) = orders.engines.get(*name) else { continue };
-            if cooling.iter().any(|(cooled, ..)| cooled == *name) {
-                continue;
-            }
-            let free_here = engine.unit.concurrency.saturating_sub(self.jobs.running_in(name));
-            let free = free_here.min(orders.slots.saturating_sub(self.jobs.running()));
-            if free == 0 {
-                continue;
-            }
+            let free = match places.free(engine, &parts.store).await? {
+                Ok(free) => free,
+                Err(until) => {
+                    wake.extend(until);
+                    continue;
+                }
+            };
             for lease in parts.store.claim(name, free, limits::LEASE).await? {
                 Point::AfterClaim.pass();
                 summary.claimed += 1;
+                self.pace.began(&engine.unit, parts.clock.now());
                 let task = lease.case.id.to_string();
-                let job = job::run(Arc::clone(&shared), engine.clone(), lease);
-                self.jobs.start(name, task, job);
+                let doubted = rests.is_doubted(name);
+                let job = job::run(Arc::clone(&shared), engine.clone(), lease, doubted);
+                self.jobs.start(places::lanes(&engine.unit), task, job);
             }
         }
-        self.next_time(&parts.store, &cooling).await
+        self.start_replays(&shared, &places).await?;
+        // Jobs wake the next pass by their end; time alone matters for rests, for the pace of engines, and for leases that
+        // no job of ours holds.
+        let leases = if self.jobs.running() == 0 { parts.store.next_due(Due::Leases).await? } else { None };
+        Ok(wake.into_iter().chain(leases).min().map_or(Next::WhenWoken, Next::At))
     }
 
     /// A job goes by the plan that it began with: what it falls back on may be gone by its end.
@@ -212,24 +242,28 @@ impl WorkerRuntime {
         shared.parts.store.reroute_queued(&engines).await.map(drop)
     }
 
-    /// Jobs wake the next pass by their end; time alone matters for cool-downs and for leases that no job of ours holds.
-    async fn next_time(
-        &self,
-        store: &Store,
-        cooling: &[(String, crate::model::time::Timestamp, String)],
-    ) -> Result<Next, StoreError> {
-        let cooled = cooling.iter().map(|(_, until, _)| *until).min();
-        let leases = if self.jobs.running() == 0 { store.next_due(Due::Leases).await? } else { None };
-        Ok(cooled.into_iter().chain(leases).min().map_or(Next::WhenWoken, Next::At))
+    /// Lets go of old prompts, now and then.
+    async fn prune(&self) {
+        if self.unpruned.load(Ordering::Relaxed) < PRUNE_RUNS {
+            return;
+        }
+        self.unpruned.store(0, Ordering::Relaxed);
+        let store = &self.shared.get().parts.store;
+        for done in [store.prune_prompts().await, store.forget_replays().await] {
+            if let Err(error) = done {
+                tracing::debug!("{}", chain(&error));
+            }
+        }
     }
 
     fn collect(&self, summary: &mut WorkerSummary, errors: &mut Vec<CycleError>) {
         let shared = self.shared.get();
         for ended in self.jobs.take_results() {
+            self.unpruned.fetch_add(1, Ordering::Relaxed);
             match ended {
                 Ended::Well(JobEnd::Draft) => summary.drafts += 1,
                 Ended::Well(JobEnd::NothingToDo) => summary.nothing_to_do += 1,
-                Ended::Well(JobEnd::GivenBack) => {}
+                Ended::Well(JobEnd::GivenBack | JobEnd::Replayed) => {}
                 Ended::Well(JobEnd::Failed(error)) => {
                     summary.failed += 1;
                     errors.push(error);

@@ -1,10 +1,12 @@
 //! Money of a run: what it may cost before it begins, what it did cost when it has ended.
 
+use super::Shared;
 use crate::model::budget::Budget;
 use crate::model::limits;
+use crate::model::money::shown_usd;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, RunFailure};
 use crate::model::time::{Timestamp, day_bounds, month_bounds};
-use crate::store::{Allowance, Cap, CapScope};
+use crate::store::{Allowance, Cap, CapScope, StoreError};
 use crate::unit::plan::{DaemonUnit, EngineUnit};
 
 /// Bytes around what the request holds: the frame of the prompt, marks, heads, the schema of the answer.
@@ -46,6 +48,26 @@ pub fn caps(budget: &Budget, all: bool, now: Timestamp) -> Vec<Cap> {
     .collect()
 }
 
+/// Says so, once a span, when a cap is nearly reached by what the engine spent.
+pub(super) async fn warn(shared: &Shared, unit: &EngineUnit) -> Result<(), StoreError> {
+    let parts = &shared.parts;
+    let now = parts.clock.now();
+    for (budget, all) in [(unit.money.budget, false), (parts.orders.plan.daemon.budget, true)] {
+        let mut caps = caps(&budget, all, now);
+        caps.retain(|cap| matches!(cap.scope, CapScope::Engine | CapScope::All));
+        for (cap, spent) in caps.iter().zip(parts.store.spent(&unit.name, &caps).await?) {
+            let whose = cap.of(&unit.name);
+            if budget.is_near(spent, cap.micro_usd_max)
+                && shared.engines.is_news(format!("{whose} {} {}", cap.span, cap.since))
+            {
+                let (spent, most) = (shown_usd(spent), shown_usd(cap.micro_usd_max));
+                tracing::warn!(engine = unit.name, "{whose} has spent {spent} of {most} USD {}", cap.span);
+            }
+        }
+    }
+    Ok(())
+}
+
 fn prompt_bytes_max(request: &EngineRequest) -> usize {
     let items = request.items.iter().map(|item| item.body.len() + HEAD_BYTES_MAX);
     let trusted = request.instruction.len() + request.notes.iter().map(String::len).sum::<usize>();
@@ -67,7 +89,11 @@ pub(super) fn settle(
     let unused = usage.input_tokens.is_none() && usage.output_tokens.is_none();
     match unit.money.spent(usage) {
         Some(spent) => Some(spent),
-        None if unused && failure.is_some_and(refused_at_the_door) => Some(0),
+        None if unused && failure.is_some_and(refused_at_the_door) => {
+            usage.cost_micro_usd = Some(0);
+            "price".clone_into(&mut usage.cost_source);
+            Some(0)
+        }
         None => None,
     }
 }

@@ -7,6 +7,8 @@ mod locked;
 mod money;
 mod outbound;
 mod plans;
+mod records;
+mod rests;
 mod review;
 mod sync;
 mod work;
@@ -19,7 +21,7 @@ use crate::model::draft::{Draft, Envelope};
 use crate::model::ids::{CaseId, RunId};
 use crate::model::item::{Cursor, Disposition, Item, ReplyWay};
 use crate::model::limits::{CASE_ATTEMPTS_MAX, LEASE};
-use crate::model::run::Usage;
+use crate::model::run::{RunFacts, Usage};
 
 const START: Timestamp = Timestamp(1_796_000_000_000);
 const HOLD: Duration = Duration::from_secs(30);
@@ -153,6 +155,8 @@ fn finish(lease: &Lease, run: RunId, end: RunEnd) -> FinishRun {
         run,
         end,
         usage: Usage::default(),
+        facts: RunFacts::default(),
+        labels: None,
         spent_micro_usd: None,
         generation: 1,
     }

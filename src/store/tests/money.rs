@@ -68,7 +68,9 @@ async fn over_a_cap_the_case_waits_with_the_reason() {
     let bench = Bench::new().await;
     let caps = [day(MICRO, CapScope::Engine)];
     let leases = bench.claimed(2).await;
-    run_of(&bench.try_run(&leases[0], "e", allow(900_000, &caps)).await);
+    let first = bench.try_run(&leases[0], "e", allow(900_000, &caps)).await;
+    let first = run_of(&first);
+    bench.store.finish_run(spent(&leases[0], first, None)).await.unwrap();
     let over = bench.try_run(&leases[1], "e", allow(100_001, &caps)).await;
     let reason = "e has 0.10 of 1.00 USD left today, and a run may cost up to 0.1000".to_owned();
     assert_eq!(over, BeginRun::OverBudget { until: Some(TOMORROW), reason: reason.clone() });
@@ -79,6 +81,25 @@ async fn over_a_cap_the_case_waits_with_the_reason() {
     bench.clock.advance(Duration::from_secs(86_400));
     bench.store.wake_due(START).await.unwrap();
     assert_eq!(bench.case(case.id).await.state, CaseState::New);
+}
+
+/// What is set aside for a run under way is mostly more than it costs: who waits for that waits a minute.
+#[tokio::test]
+async fn who_waits_for_a_run_under_way_does_not_wait_for_the_next_day() {
+    let bench = Bench::new().await;
+    let caps = [day(MICRO, CapScope::Engine)];
+    let leases = bench.claimed(2).await;
+    let first = run_of(&bench.try_run(&leases[0], "e", allow(900_000, &caps)).await);
+    let over = bench.try_run(&leases[1], "e", allow(500_000, &caps)).await;
+    let BeginRun::OverBudget { until, reason } = over else { panic!("{over:?}") };
+    let expected = "e has 0.10 of 1.00 USD left today beside 0.90 set aside for runs under way, and a run may cost up to 0.50";
+    assert_eq!((until, reason.as_str()), (Some(START.plus(Duration::from_secs(60))), expected));
+    bench.store.finish_run(spent(&leases[0], first, Some(20_000))).await.unwrap();
+    bench.clock.advance(Duration::from_secs(60));
+    bench.store.wake_due(START).await.unwrap();
+    bench.route().await;
+    let again = bench.claim().await;
+    run_of(&bench.try_run(&again, "e", allow(500_000, &caps)).await);
 }
 
 #[tokio::test]

@@ -3,7 +3,9 @@
 use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
-use super::super::{drafts, ingest, leases, money, outbox, pages, pending, people, recovery, runs};
+use super::super::{
+    drafts, ingest, leases, money, outbox, pages, pending, people, records, recovery, rests, runs,
+};
 use super::*;
 
 fn database() -> Connection {
@@ -41,6 +43,7 @@ fn hot_statements_go_by_index() {
         ("updated", pages::write::UPDATED),
         ("new cases", ingest::NEW_CASES),
         ("newest", ingest::NEWEST),
+        ("answered", ingest::ANSWERED),
         ("admit", ingest::ADMIT),
         ("claim", leases::CLAIM),
         ("ready", leases::READY),
@@ -50,6 +53,10 @@ fn hot_statements_go_by_index() {
         ("interrupt", leases::INTERRUPT),
         ("fenced", runs::FENCED),
         ("runs since", runs::RUNS_SINCE),
+        ("runs begun", runs::RUNS_BEGUN),
+        ("waiting for", rests::WAITING_FOR),
+        ("pass on", rests::PASS_ON),
+        ("wake of", rests::WAKE_OF),
         ("engine spent", money::ENGINE_SPENT),
         ("all spent", money::ALL_SPENT),
         ("case spent", money::CASE_SPENT),
@@ -61,6 +68,10 @@ fn hot_statements_go_by_index() {
         ("add drafts", runs::ADD_DRAFTS),
         ("ways out", runs::WAYS_OUT),
         ("finish", runs::FINISH),
+        ("label", runs::LABEL),
+        ("last session", records::LAST_SESSION),
+        ("keep prompt", records::KEEP_PROMPT),
+        ("prompt of", records::PROMPT_OF),
         ("move", drafts::MOVE),
         ("draft", drafts::BY_ID),
         ("due", outbox::DUE),

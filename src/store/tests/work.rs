@@ -41,7 +41,7 @@ async fn a_case_is_admitted_once() {
     let bench = Bench::new().await;
     bench.read(vec![item("a")]).await;
     bench.route().await;
-    let park = Admission::Park { reason: "late".into() };
+    let park = Admission::Park { reason: "late".into(), until: None };
     bench.store.admit(vec![(CaseId(1), park)]).await.unwrap();
     assert_eq!(bench.case(CaseId(1)).await.state, CaseState::Queued);
     assert_eq!(bench.events(CaseId(1)).await, ["item", "routed"]);
@@ -242,14 +242,4 @@ async fn the_budget_of_a_day_parks() {
     assert_eq!(all.iter().filter(|begun| matches!(begun, BeginRun::Started(_))).count(), 2);
     let case = bench.case(leases[over].case.id).await;
     assert_eq!((case.state, case.until, case.attempts), (CaseState::Parked, Some(tomorrow), 0));
-}
-
-#[tokio::test]
-async fn cooldowns_survive_and_end() {
-    let mut bench = Bench::new().await;
-    bench.store.set_cooldown("e", START.plus(HOLD), "limit").await.unwrap();
-    bench.reopen().await;
-    assert_eq!(bench.store.cooldowns().await.unwrap(), [("e".into(), START.plus(HOLD), "limit".into())]);
-    bench.clock.advance(HOLD);
-    assert!(bench.store.cooldowns().await.unwrap().is_empty());
 }

@@ -24,6 +24,7 @@ pub(crate) mod orphan_drop_in;
 pub(crate) mod out_of_range;
 pub(crate) mod outbound_without_replies;
 pub(crate) mod placeholder;
+pub(crate) mod plain_http;
 pub(crate) mod private_route_cloud_engine;
 pub(crate) mod reference_to_disabled;
 pub(crate) mod shadowed_route;
@@ -70,6 +71,7 @@ pub static CHECKS: &[&Check] = &[
     &out_of_range::CHECK,
     &outbound_without_replies::CHECK,
     &placeholder::CHECK,
+    &plain_http::CHECK,
     &private_route_cloud_engine::CHECK,
     &reference_to_disabled::CHECK,
     &shadowed_route::CHECK,

@@ -17,6 +17,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
         money::DAEMON_BUDGET,
         TableSpec::new("store", STORE, "Where the record is kept."),
         TableSpec::new("log", LOG, "What is logged."),
+        TableSpec::new("trust", TRUST, "Whom routes take for known."),
     ],
     enabled: true,
     doc: "The daemon's own settings.",
@@ -61,9 +62,19 @@ const LOG: &[KeySpec] =
         .default("\"info\"")
         .at_start()];
 
+const TRUST: &[KeySpec] = &[
+    KeySpec::new("own", ValueType::List, "Your own addresses, or globs: `trust = [\"own\"]` of routes"),
+    KeySpec::new(
+        "known",
+        ValueType::List,
+        "Addresses that count as known although nothing was sent to them yet, or globs such as `*@example.org`",
+    ),
+];
+
 /// The unit of the plan, from checked values; tables that are absent give the defaults.
 pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
     let (daemon, store, log) = (table("daemon"), table("store"), table("log"));
+    let trust = table("trust");
     let number = |key, default| daemon.integer(key).and_then(|n| usize::try_from(n).ok()).unwrap_or(default);
     DaemonUnit {
         rehearsal: daemon.text("mode") == Some("rehearsal"),
@@ -74,5 +85,7 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
         store_path: store.path("path").cloned(),
         store_normal: store.text("synchronous") == Some("normal"),
         log_level: log.text("level").unwrap_or("info").to_owned(),
+        own: trust.list("own").to_vec(),
+        known: trust.list("known").to_vec(),
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::diag::Finding;
-use crate::unit::check::{bad_value, missing_key};
-use crate::unit::kinds::{money, restart, sandbox};
+use crate::unit::check::{bad_value, missing_key, plain_http};
+use crate::unit::kinds::{account, money, restart, sandbox};
 use crate::unit::plan::{EngineUnit, EnvUnit};
 use crate::unit::registry::Registry;
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -31,7 +31,20 @@ const ENGINE: &[KeySpec] = &[
     KeySpec::new("engine", ValueType::Text, "The engine, which also names the unit's own table").required(),
     KeySpec::new("model", ValueType::Text, "The model asked for, where the engine has models").specifiers(),
     KeySpec::new("env", ValueType::Units("env"), "Env units whose environment its children get, in order"),
+    KeySpec::new(
+        "account",
+        ValueType::Text,
+        "Whose login and quota it uses. Engines of one account rest together when a limit of its plan is reached, and \
+         together run no more at once than the one of them with the largest `concurrency`. By default engines that \
+         start the same program with the same login, or ask the same server with the same key, are of one account",
+    )
+    .specifiers(),
     KeySpec::new("concurrency", ValueType::Integer { min: 1, max: 64 }, "Runs at once").default("1"),
+    KeySpec::new(
+        "runs_per_minute",
+        ValueType::Integer { min: 1, max: 6000 },
+        "Runs begun within any minute; more wait their turn",
+    ),
     KeySpec::new("timeout", DAY, "Time for one run in all").default("\"10m\""),
     KeySpec::new("idle_timeout", DAY, "Time between two signs of life").default("\"2m\""),
     KeySpec::new("first_event_timeout", DAY, "Time until the first sign of life").default("\"2m\""),
@@ -48,7 +61,17 @@ pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
         let span = typed.spans(sandbox::NAME, key)?.value;
         Some(bad_value::finding(&format!("{}.{key}", sandbox::NAME), span, &why))
     });
-    model(typed, registry).into_iter().chain(price).chain(paths).collect()
+    model(typed, registry).into_iter().chain(price).chain(paths).chain(plain_http(typed, registry)).collect()
+}
+
+/// Text of cases would cross a network in the open. With a key it is an error, which the engine itself tells.
+fn plain_http(typed: &Typed, registry: &Registry) -> Option<Finding> {
+    let view = registry.engine(typed.settings("engine").text("engine")?)?;
+    let own = typed.settings(view.name);
+    let url = url::Url::parse(own.text("base_url")?).ok()?;
+    let open = url.scheme() == "http" && !(view.is_local)(own) && own.secret("key").is_none();
+    let span = open.then(|| typed.spans(view.name, "base_url")).flatten()?.value;
+    Some(plain_http::finding(&format!("{}.base_url", view.name), span))
 }
 
 fn model(typed: &Typed, registry: &Registry) -> Option<Finding> {
@@ -72,13 +95,18 @@ pub(crate) fn build(
     let view = registry.engine(own.text("engine")?)?;
     let settings = typed.settings(view.name).clone();
     let span = |key| own.duration(key).unwrap_or(Duration::from_secs(120));
+    let env: Vec<Arc<EnvUnit>> = own.list("env").iter().filter_map(|name| envs.get(name).cloned()).collect();
+    let account = own.text("account").filter(|account| !account.is_empty()).map(str::to_owned);
+    let account = account.unwrap_or_else(|| account::derived(view.name, &typed.name.name, &settings, &env));
     Some(EngineUnit {
         name: typed.name.name.clone(),
         description: typed.description(),
         engine: view.name.to_owned(),
         model: own.text("model").unwrap_or_default().to_owned(),
-        env: own.list("env").iter().filter_map(|name| envs.get(name).cloned()).collect(),
+        env,
+        account,
         concurrency: own.integer("concurrency").and_then(|number| usize::try_from(number).ok()).unwrap_or(1),
+        runs_per_minute: own.integer("runs_per_minute").and_then(|number| u32::try_from(number).ok()),
         timeout: span("timeout"),
         idle_timeout: span("idle_timeout"),
         first_event_timeout: span("first_event_timeout"),

@@ -1,6 +1,7 @@
 //! `[budget]` and `[price]`: what an engine costs and may cost, and what all engines together may.
 
 use crate::model::budget::{Budget, EngineMoney};
+use crate::model::money::parse_usd;
 use crate::model::price::{Above, Price, date, day_after, table};
 use crate::unit::registry::EngineView;
 use crate::unit::schema::{KeySpec, TableSpec, ValueType};
@@ -124,11 +125,15 @@ pub(crate) fn budget(table: &Settings) -> Budget {
 /// What is known of an engine's money.
 pub(crate) fn engine(unit: &Typed, view: &EngineView) -> EngineMoney {
     let (own, price) = (unit.settings(view.name), unit.settings(PRICE));
+    let mut budget = budget(unit.settings(BUDGET));
+    // Some engines have a key of their own for where one run is to stop.
+    let own_cap = own.text("max_usd").and_then(parse_usd);
+    budget.per_run = budget.per_run.into_iter().chain(own_cap).min();
     EngineMoney {
         prices: prices(unit, view),
         plan: price.flag("plan"),
         output_tokens_max: own.integer("max_tokens").and_then(|number| u64::try_from(number).ok()),
-        budget: budget(unit.settings(BUDGET)),
+        budget,
     }
 }
 

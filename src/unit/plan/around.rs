@@ -26,6 +26,10 @@ pub struct DaemonUnit {
     pub store_normal: bool,
     /// `[log] level`, an env-filter text.
     pub log_level: String,
+    /// `[trust] own`: addresses of the user, or globs.
+    pub own: Vec<String>,
+    /// `[trust] known`: addresses that count as known, or globs.
+    pub known: Vec<String>,
 }
 
 /// Settings of a runtime.

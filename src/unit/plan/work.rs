@@ -62,8 +62,13 @@ pub struct EngineUnit {
     pub model: String,
     /// Env units whose environment its children get, in order.
     pub env: Vec<Arc<EnvUnit>>,
+    /// Whose login, settings files and quota it uses. Engines of one account rest together when a limit is reached, and
+    /// together run no more at once than the one of them that may run most.
+    pub account: String,
     /// Runs at once.
     pub concurrency: usize,
+    /// Runs begun within any minute; `None` is unlimited.
+    pub runs_per_minute: Option<u32>,
     /// In all.
     pub timeout: Duration,
     /// Between signs of life.
@@ -157,6 +162,14 @@ pub struct RouteMatch {
     pub labels: Vec<String>,
     /// Author address globs, any of them.
     pub author: Vec<String>,
+    /// How well the author is known (`Trust::WORDS`), any of them.
+    pub trust: Vec<String>,
+    /// Languages of the text (`language::WORDS`), any of them.
+    pub language: Vec<String>,
+    /// Smallest text in bytes.
+    pub size_min: Option<u64>,
     /// Largest text in bytes.
     pub size_max: Option<u64>,
+    /// Windows of the week in which it takes cases, any of them; in normal form.
+    pub hours: Vec<String>,
 }

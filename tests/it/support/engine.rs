@@ -12,7 +12,7 @@ use workagent::http::HttpRoom;
 use workagent::model::environment::Environment;
 use workagent::model::ids::CaseId;
 use workagent::model::item::{Disposition, HiddenPart, Item, Party, ReplyWay};
-use workagent::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunLimits};
+use workagent::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, PromptSlot, RunLimits};
 use workagent::model::secret_ref::SecretRef;
 use workagent::model::time::Clock;
 use workagent::process::ProcessRoom;
@@ -57,7 +57,9 @@ impl EngineBench {
             engine: spec.name.into(),
             model: "stub-model".into(),
             env: Vec::new(),
+            account: "test".into(),
             concurrency: 1,
+            runs_per_minute: None,
             timeout: LONG,
             idle_timeout: LONG,
             first_event_timeout: LONG,
@@ -152,6 +154,7 @@ pub fn request() -> EngineRequest {
     };
     EngineRequest {
         session: None,
+        prompt: PromptSlot::default(),
         case: CaseId(7),
         connector: "inbox".into(),
         attempt: 1,

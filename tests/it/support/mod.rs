@@ -16,3 +16,4 @@ pub mod mailbox;
 pub mod proof;
 pub mod scene;
 pub mod smtp;
+pub mod way;

@@ -218,3 +218,65 @@ fn a_cycle_of_three_shows_every_edge_with_its_place() {
       = help: take one of these out
     "#);
 }
+
+/// Findings of an engine unit by the real catalog.
+fn engine_findings(text: &str) -> String {
+    let compiled = compile(&loaded(&[("a.engine.toml", text)]), &CATALOG.registry(), &env());
+    short(&compiled, Path::new("/u/1"))
+}
+
+#[test]
+fn money_is_written_in_dollars() {
+    let check = |money: &str, expected: &str| {
+        let text = format!("[engine]\nengine = \"template\"\n[template]\ntext = \"x\"\n{money}\n");
+        let found = engine_findings(&text);
+        assert_eq!(
+            found
+                .lines()
+                .map(|line| line.split_once("error").map_or(line, |(_, rest)| rest))
+                .collect::<Vec<_>>()
+                .join("|"),
+            expected
+        );
+    };
+    for amount in ["5", "0.5", "\"0.50\"", "1_000", "\"0.000001\""] {
+        check(&format!("[budget]\ndaily_usd = {amount}"), "");
+    }
+    let wrong = "[bad-value]: `budget.daily_usd`: not an amount in US dollars; write `\"0.50\"` or `5`, with at most six digits behind the point";
+    for amount in ["-1", "\"5 USD\"", "0.0000001", "inf", "2_000_000"] {
+        check(&format!("[budget]\ndaily_usd = {amount}"), wrong);
+    }
+    check("[price]\ninput = 1", "[bad-value]: `price.input` needs `output` beside it");
+    check("[price]\ncache_read = 1", "[bad-value]: `price.cache_read` needs `input` and `output` beside it");
+    let date = "[bad-value]: `price.valid_to` is not a date such as `\"2026-11-30\"`";
+    check("[price]\ninput = 1\noutput = 2\nvalid_to = \"soon\"", date);
+}
+
+#[test]
+fn caps_over_unknown_prices_and_open_connections_are_told() {
+    let chat = |url: &str, more: &str| {
+        engine_findings(&format!(
+            "[engine]\nengine = \"openai-chat\"\nmodel = \"m\"\n[openai-chat]\nbase_url = \"{url}\"\n{more}"
+        ))
+    };
+    assert_eq!(chat("http://127.0.0.1:11434", "[budget]\ndaily_usd = 1\n"), "", "what is local is free");
+    assert_eq!(
+        chat("http://192.168.1.20:11434", "").trim(),
+        "a.engine.toml:5:12: warning[plain-http]: `openai-chat.base_url` is plain http to another machine"
+    );
+    let unknown = chat("https://api.example.org", "[budget]\nmonthly_usd = 1\n");
+    assert!(
+        unknown.contains("warning[unkept-budget]") && unknown.contains("its price is not known"),
+        "{unknown}"
+    );
+    let unbounded =
+        chat("https://api.example.org", "[budget]\nmonthly_usd = 1\n[price]\ninput = 1\noutput = 2\n");
+    assert!(unbounded.contains("how much a run may write is not bounded"), "{unbounded}");
+    for enough in ["max_tokens = 100\n[price]\ninput = 1\noutput = 2\n", "[price]\nplan = true\n"] {
+        assert_eq!(
+            chat("https://api.example.org", &format!("{enough}[budget]\nmonthly_usd = 1\n")),
+            "",
+            "{enough}"
+        );
+    }
+}

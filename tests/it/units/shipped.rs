@@ -34,10 +34,13 @@ fn all_of_them_compile_without_a_word() {
     imap.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false
     acp.engine disabled: [install] enabled = false
+    anthropic.engine disabled: [install] enabled = false
     claude.engine disabled: [install] enabled = false
     codex.engine disabled: [install] enabled = false
     command.engine disabled: [install] enabled = false
+    gemini.engine disabled: [install] enabled = false
     openai-chat.engine disabled: [install] enabled = false
+    openai-responses.engine disabled: [install] enabled = false
     template.engine on
     ingest.runtime on
     onboarding.runtime on
@@ -119,8 +122,9 @@ fn they_show_every_key_with_its_default() {
             for key in table.keys.iter().filter(|key| key.name != "account" && !money(table, key.name)) {
                 // What is never sent is not held, a program has no model that we know of, a server no environment
                 // and no exit.
-                let idle = [("command", "model"), ("openai-chat", "env"), ("openai-chat", "exit_attempts")]
-                    .contains(&(stem, key.name));
+                let server = ["openai-chat", "anthropic", "openai-responses", "gemini"].contains(&stem);
+                let idle = (stem, key.name) == ("command", "model")
+                    || server && matches!(key.name, "env" | "exit_attempts");
                 if (read_only && key.name == "hold") || (kind == Kind::Engine && idle) {
                     continue;
                 }

@@ -9,7 +9,7 @@ const PLAYS: &str = r#"#!/bin/sh
 if [ "$1" = --version ]; then echo '2.1.332 (Claude Code)'; exit; fi
 cat >/dev/null
 here=$(dirname "$0")
-echo run >>"$here/runs"
+echo run >>"$CLAUDE_CONFIG_DIR/runs"
 if [ ! -e "$here/repaired" ]; then
   echo 'Not logged in. Run the login command.' >&2
   exit 1
@@ -24,6 +24,9 @@ env = ["work"]
 [claude]
 program = "{root}/claude"
 home = "{root}/home"
+# Rights are taken away by the real binary, which is not at work here.
+[sandbox]
+files = "all"
 [install]
 enabled = true
 "#;
@@ -50,12 +53,12 @@ async fn twenty_cases_wait_for_one_login_and_lose_no_try() {
         way.cases().await.iter().filter(|case| case.state == state).count()
     };
     let runs =
-        |way: &Way| std::fs::read_to_string(way.path().join("runs")).unwrap_or_default().lines().count();
+        |way: &Way| std::fs::read_to_string(way.path().join("home/runs")).unwrap_or_default().lines().count();
     for _ in 0..5 {
         way.cycle().await;
     }
     assert_eq!(way.cases().await.len(), CASES);
-    assert_eq!(runs(&way), 1, "one run finds it out");
+    assert_eq!(runs(&way), 1, "one run finds it out: {}", way.shown().await);
     assert_eq!(count(&way, CaseState::Parked).await, 1);
     assert_eq!(count(&way, CaseState::Queued).await, CASES - 1);
     assert!(

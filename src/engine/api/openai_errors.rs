@@ -1,35 +1,40 @@
-//! What an error of a Chat Completions server means. Pure.
+//! What an error of a server that speaks one of `OpenAI`'s APIs means. Pure.
 //!
 //! `OpenAI` and compatible servers say `{"error": {"message", "type", "param", "code"}}`; some put a plain text there,
 //! and `OpenRouter` a number into `code`.
 
 use std::time::Duration;
 
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use crate::model::limits;
+use super::talk::Refusal;
+use super::{Failed, MESSAGE_BYTES_MAX};
 use crate::model::run::RunFailure;
 use crate::model::text::one_line;
 use crate::model::time::Timestamp;
 
-/// Of the server's own message.
-const MESSAGE_BYTES_MAX: usize = 400;
-
-/// What is known about an error answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal<'a> {
-    /// HTTP status; 200 for an error inside of a stream.
-    pub status: u16,
-    /// The body or the event.
-    pub body: &'a Value,
-    /// What `Retry-After` and its like say.
-    pub hint: Option<Duration>,
-    pub now: Timestamp,
+/// The failure and a sentence for people.
+pub(in crate::engine) fn failed(refusal: &Refusal<'_>) -> Failed {
+    let told = Told(refusal);
+    (told.failure(), refusal.detail(&told.message()))
 }
 
-impl Refusal<'_> {
+/// An error inside of a stream.
+pub(in crate::engine) fn in_band(event: &Value, now: Timestamp) -> Failed {
+    failed(&Refusal::of(200, &HeaderMap::new(), event, now))
+}
+
+/// A server that still loads its model (llama.cpp): asking again in a moment helps.
+pub(in crate::engine) fn is_loading(refusal: &Refusal<'_>) -> bool {
+    refusal.status == 503 && Told(refusal).message().to_lowercase().contains("loading model")
+}
+
+struct Told<'a>(&'a Refusal<'a>);
+
+impl Told<'_> {
     fn error(&self) -> &Value {
-        self.body.get("error").unwrap_or(self.body)
+        self.0.body.get("error").unwrap_or(self.0.body)
     }
 
     fn field(&self, name: &str) -> String {
@@ -42,14 +47,14 @@ impl Refusal<'_> {
 
     /// The status, or what stands for it inside of a stream.
     fn status(&self) -> u16 {
-        match self.status {
+        match self.0.status {
             200..=299 => self.field("code").parse().unwrap_or(0),
             status => status,
         }
     }
 
     /// What it means for the run.
-    pub(super) fn failure(&self) -> RunFailure {
+    fn failure(&self) -> RunFailure {
         let (code, kind) = (self.field("code"), self.field("type"));
         let is = |word: &str| code == word || kind == word;
         let message = self.message().to_lowercase();
@@ -77,7 +82,7 @@ impl Refusal<'_> {
             402 => RunFailure::Billing,
             // A wrong base URL, or a model that this server does not have.
             404 | 405 => RunFailure::Config,
-            429 => RunFailure::RateLimited(self.now.plus(self.hint.unwrap_or(limits::RATE_LIMIT_WAIT))),
+            429 => self.0.rate_limited(),
             503 | 529 => RunFailure::Overloaded,
             300..=399 => RunFailure::Config,
             408 | 500..=599 => {
@@ -88,9 +93,7 @@ impl Refusal<'_> {
                 }
             }
             400..=499 => RunFailure::BadRequest,
-            _ if is("rate_limit_exceeded") => {
-                RunFailure::RateLimited(self.now.plus(self.hint.unwrap_or(limits::RATE_LIMIT_WAIT)))
-            }
+            _ if is("rate_limit_exceeded") => self.0.rate_limited(),
             _ if message.contains("overloaded") => RunFailure::Overloaded,
             // Inside of a stream, without a number: the far side broke off.
             _ => RunFailure::Network,
@@ -104,7 +107,7 @@ impl Refusal<'_> {
             return Some(Timestamp::from_seconds(at));
         }
         let seconds = number("resets_in_seconds").and_then(|seconds| u64::try_from(seconds).ok());
-        seconds.map(Duration::from_secs).or(self.hint).map(|wait| self.now.plus(wait))
+        seconds.map(Duration::from_secs).or(self.0.hint).map(|wait| self.0.now.plus(wait))
     }
 
     fn message(&self) -> String {
@@ -112,18 +115,6 @@ impl Refusal<'_> {
         let text =
             error.as_str().or_else(|| error.get("message").and_then(Value::as_str)).unwrap_or_default();
         one_line(text, MESSAGE_BYTES_MAX)
-    }
-
-    /// For people: `the server answered 404: The model `x` does not exist`.
-    pub(super) fn detail(&self) -> String {
-        let what = match self.status {
-            200..=299 => "the server broke off with an error".to_owned(),
-            status => format!("the server answered {status}"),
-        };
-        match self.message().as_str() {
-            "" => what,
-            message => format!("{what}: {message}"),
-        }
     }
 }
 
@@ -135,13 +126,16 @@ mod tests {
 
     fn shown(status: u16, body: &str) -> String {
         let body = serde_json::from_str(body).unwrap();
-        let refusal = Refusal { status, body: &body, hint: Some(Duration::from_secs(7)), now: NOW };
-        let failure = match refusal.failure() {
+        let headers = HeaderMap::new();
+        let refusal =
+            Refusal { hint: Some(Duration::from_secs(7)), ..Refusal::of(status, &headers, &body, NOW) };
+        let (failure, detail) = failed(&refusal);
+        let failure = match failure {
             RunFailure::RateLimited(at) => format!("rate-limited {}s", at.since(NOW).as_secs()),
             RunFailure::UsageLimit(Some(at)) => format!("usage-limit {}s", at.since(NOW).as_secs()),
             other => other.word().to_owned(),
         };
-        format!("{failure}: {}", refusal.detail())
+        format!("{failure}: {detail}")
     }
 
     #[test]

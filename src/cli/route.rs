@@ -182,7 +182,7 @@ fn look(out: &mut String, now: &Explanation, width: usize, paint: Paint) {
             let skipped = why.split("; ").next().filter(|first| first.starts_with("fell back"));
             skipped.map_or(Ok(()), |skipped| writeln!(out, "    {}", line(skipped, width.saturating_sub(4))))
         }
-        Routing::Nowhere { why, until } => {
+        Routing::Nowhere { why, until, .. } => {
             let why = why.split(" (").next().unwrap_or(why);
             let wait = until.map(|until| format!(", until {until}")).unwrap_or_default();
             writeln!(out, "\n  {} nowhere: {}{wait}", paint.bold("→"), line(why, width.saturating_sub(14)))

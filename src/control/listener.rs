@@ -25,6 +25,7 @@ pub struct ControlListener {
     path: PathBuf,
     identity: Option<(u64, u64)>,
     slots: Arc<Semaphore>,
+    is_child: fn(i32) -> bool,
     strangers: u64,
     failures: u64,
 }
@@ -52,9 +53,17 @@ impl ControlListener {
             path: path.to_path_buf(),
             identity: identity(path),
             slots: Arc::new(Semaphore::new(CONTROL_CONNECTIONS_MAX)),
+            is_child: |_| false,
             strangers: 0,
             failures: 0,
         })
+    }
+
+    /// Takes no connection from processes of which this says that the daemon started them.
+    #[must_use]
+    pub fn refusing(mut self, is_child: fn(i32) -> bool) -> Self {
+        self.is_child = is_child;
+        self
     }
 }
 
@@ -70,10 +79,12 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// Our own user, and root, who can do everything anyway. As the kernel tells, not as the client does.
-fn is_welcome(stream: &UnixStream) -> bool {
+/// Our own user, and root, who can do everything anyway; but nobody whom the daemon itself has started: what an engine is
+/// told by strangers must not approve drafts. As the kernel tells, not as the client does.
+fn is_welcome(stream: &UnixStream, is_child: fn(i32) -> bool) -> bool {
     let us = rustix::process::geteuid().as_raw();
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == us || peer.uid() == 0)
+    let Ok(peer) = stream.peer_cred() else { return false };
+    (peer.uid() == us || peer.uid() == 0) && !peer.pid().is_some_and(is_child)
 }
 
 impl axum::serve::Listener for ControlListener {
@@ -85,13 +96,18 @@ impl axum::serve::Listener for ControlListener {
             // The semaphore is never closed.
             let slot = Arc::clone(&self.slots).acquire_owned().await.ok();
             match self.listener.accept().await {
-                Ok((stream, _)) if is_welcome(&stream) => return (Connection { stream, _slot: slot }, ()),
+                Ok((stream, _)) if is_welcome(&stream, self.is_child) => {
+                    return (Connection { stream, _slot: slot }, ());
+                }
                 // Anybody may knock as often as they like: a line at each doubling keeps the log small.
                 Ok(_) => {
                     self.strangers += 1;
                     if self.strangers.is_power_of_two() {
                         let times = self.strangers;
-                        tracing::warn!(times, "a process of another user tried the control socket");
+                        tracing::warn!(
+                            times,
+                            "a process of another user, or started by an engine or connector, tried the control socket"
+                        );
                     }
                 }
                 Err(error) => {

@@ -39,7 +39,7 @@ pub async fn run(
     let api = assembly.api_state();
     let Assembly { bundle, store, compiled, secrets, environment, paths, scrubber, clock, lock, .. } =
         assembly;
-    let listener = ControlListener::bind(&paths.socket)?;
+    let listener = ControlListener::bind(&paths.socket)?.refusing(crate::process::is_ours);
     let mut watcher = Watcher::new(files.search().clone(), WatchOptions::default());
     let running = RunningBundle::start(bundle);
     let (kicks, alive) = (running.kicks(), running.pulse());

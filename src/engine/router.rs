@@ -12,7 +12,7 @@ use crate::model::routing::{Explanation, RouteFacts, RouteLook, Routing};
 use crate::model::run::RunFailure;
 use crate::model::time::Timestamp;
 use crate::model::trust::Trust;
-use crate::unit::plan::{EngineUnit, Off, Plan, RouteUnit, Standing};
+use crate::unit::plan::{EngineUnit, Off, OffState, Plan, RouteUnit, Standing};
 
 /// How an explanation begins that says why it is not the first engine.
 pub const FELL_BACK: &str = "fell back from";
@@ -24,6 +24,8 @@ pub struct Router {
     routes: Vec<Rule>,
     /// Routes that take no part, and why.
     off: Vec<(String, String)>,
+    /// One of them is neither disabled nor masked.
+    mendable: bool,
     engines: BTreeMap<String, Readiness>,
     own: Vec<GlobMatcher>,
     known: Vec<GlobMatcher>,
@@ -59,14 +61,17 @@ impl Router {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let mut routes = Vec::new();
-        let mut off = Vec::new();
+        let (mut off, mut mendable) = (Vec::new(), false);
         for (name, standing) in &plan.routes {
             match standing {
                 Standing::Active(route) => match Rule::new(route) {
                     Ok(rule) => routes.push(rule),
                     Err(why) => off.push((name.clone(), why)),
                 },
-                Standing::Off(reason) => off.push((name.clone(), shown_off(reason))),
+                Standing::Off(reason) => {
+                    mendable |= !matches!(reason.state, OffState::Disabled | OffState::Masked);
+                    off.push((name.clone(), shown_off(reason)));
+                }
             }
         }
         // The map is in order of names and the sort is stable.
@@ -77,7 +82,7 @@ impl Router {
             |texts: &[String]| texts.iter().filter_map(|text| condition::pattern(text).ok()).collect();
         let (own, known) = (patterns(&plan.daemon.own), patterns(&plan.daemon.known));
         let reads_language = routes.iter().any(|rule| rule.conditions.iter().any(Condition::reads_language));
-        Self { routes, off, engines, own, known, reads_language }
+        Self { routes, off, mendable, engines, own, known, reads_language }
     }
 
     /// How well a writer is known.
@@ -120,7 +125,7 @@ impl Router {
         }
         passed.extend(self.off.iter().map(|(name, why)| format!("{name}: {why}")));
         let looked_at = if passed.is_empty() { "there are no routes".to_owned() } else { passed.join("; ") };
-        Routing::Nowhere { why: format!("no route takes it ({looked_at})"), until }
+        Routing::Nowhere { why: format!("no route takes it ({looked_at})"), until, mendable: self.mendable }
     }
 
     /// The same, with everything that every route says of the case.
@@ -198,7 +203,11 @@ impl Router {
             }
         }
         let reason = if skipped.is_empty() { "it names no engine".to_owned() } else { skipped.join("; ") };
-        Routing::Nowhere { why: format!("route {} takes it, but {reason}", rule.name), until: None }
+        Routing::Nowhere {
+            why: format!("route {} takes it, but {reason}", rule.name),
+            until: None,
+            mendable: true,
+        }
     }
 
     fn unusable(&self, rule: &Rule, engine: &str) -> Option<String> {

@@ -49,6 +49,8 @@ pub enum Routing {
         why: String,
         /// A route would take it in other hours: from then on.
         until: Option<Timestamp>,
+        /// A route that takes it has no engine now, or one that might is broken or rests: mending changes the answer.
+        mendable: bool,
     },
 }
 

@@ -33,6 +33,13 @@ use crate::secret::SecretValue;
 
 pub use dialogue::{Dialogue, Heard};
 
+/// A process that a daemon started, or that descends from one: by the mark in its environment, or by its parents.
+/// Where nothing can be seen of it (it is gone, or not on Linux) it is not.
+#[must_use]
+pub fn is_ours(pid: i32) -> bool {
+    tree::is_ours(pid)
+}
+
 /// Starts children. Cheap to clone. Knows the directory where running children are noted (pid and start time),
 /// so that the next daemon finds and ends those that a killed one left behind.
 #[derive(Clone, Debug)]

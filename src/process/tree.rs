@@ -40,6 +40,11 @@ const NUMBERS_MAX: i32 = 500;
 #[cfg(target_os = "linux")]
 const KNOWN_LEN_MAX: usize = 4096;
 
+/// See [`super::is_ours`].
+pub(super) fn is_ours(pid: i32) -> bool {
+    platform::is_ours(pid)
+}
+
 /// A process that cannot be mistaken for a later one with the same number: its start time goes with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Process {
@@ -204,16 +209,40 @@ pub(super) mod platform {
         text.split_ascii_whitespace().nth(4)?.parse().ok()
     }
 
+    /// Of a chain of parents, at most so many are looked at.
+    const PARENTS_MAX: usize = 256;
+
+    /// Marked, or below this process, itself not counted.
+    pub(in super::super) fn is_ours(pid: i32) -> bool {
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let mut at = pid;
+        for _ in 0..PARENTS_MAX {
+            if at <= 1 || at == own {
+                return at == own && pid != own;
+            }
+            if variables(at).iter().any(|variable| variable.starts_with(b"WORKAGENT_RUN=")) {
+                return true;
+            }
+            let Some(stat) = stat(at) else { return false };
+            at = stat.parent;
+        }
+        true
+    }
+
     /// The environment a process was started with. Not readable for other users' processes: those are not ours.
-    fn carries(pid: i32, mark: &[u8]) -> bool {
-        let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
+    fn variables(pid: i32) -> Vec<Vec<u8>> {
+        let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return Vec::new() };
         let mut environ = Vec::new();
         // The kernel's own bound for arguments and environment is a quarter of the stack limit; 4 MiB is beyond it
         // on every usual system.
         if file.take(4 << 20).read_to_end(&mut environ).is_err() {
-            return false;
+            return Vec::new();
         }
-        environ.split(|byte| *byte == 0).any(|variable| variable == mark)
+        environ.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+    }
+
+    fn carries(pid: i32, mark: &[u8]) -> bool {
+        variables(pid).iter().any(|variable| variable == mark)
     }
 
     /// Signals exactly this process: the handle is taken first, then the start time is compared.
@@ -314,6 +343,11 @@ pub(super) mod platform {
 
 #[cfg(not(target_os = "linux"))]
 pub(super) mod platform {
+    /// Not looked up here.
+    pub(in super::super) fn is_ours(_pid: i32) -> bool {
+        false
+    }
+
     use super::{Pid, Process, Signal, Tree};
 
     /// Start times are not looked up here, so a left-over process of a killed daemon is never signalled.

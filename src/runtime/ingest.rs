@@ -162,11 +162,11 @@ impl Rules {
                     .then(|| why.split("; ").next().unwrap_or(FELL_BACK).to_owned());
                 Admission::Queue { route, engine, priority, instead, why }
             }
-            Routing::Nowhere { until: None, .. } if mute => {
+            Routing::Nowhere { until: None, mendable: false, .. } if mute => {
                 let reason = "recorded: no route takes it, and its platform takes no replies".to_owned();
                 Admission::Dismiss { reason }
             }
-            Routing::Nowhere { why, until } => Admission::Park { reason: why, until },
+            Routing::Nowhere { why, until, .. } => Admission::Park { reason: why, until },
         }
     }
 }

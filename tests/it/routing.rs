@@ -116,7 +116,11 @@ async fn a_prompt_is_filled_in_and_kept_as_it_was_told() {
     way.deliver("1", &mail("a", "the plan", ""));
     way.cycle().await;
     let told = std::fs::read_to_string(way.path().join("told")).unwrap_or_default();
-    assert!(told.starts_with("Promise nothing. This is c1, try 1, plan-secret-1234.\n"), "{told}{}", way.shown().await);
+    assert!(
+        told.starts_with("Promise nothing. This is c1, try 1, plan-secret-1234.\n"),
+        "{told}{}",
+        way.shown().await
+    );
     let kept = way.assembly().store.prompt_of(CaseId(1), None).await.unwrap().unwrap();
     assert_eq!(kept.prompt, told.replace("plan-secret-1234", "[masked]"));
     assert_eq!(kept.run, runs(&way, 1).await[0].id);

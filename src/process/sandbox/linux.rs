@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus,
+    ABI, Access, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
     path_beneath_rules,
 };
 use rustix::thread::UnshareFlags;
@@ -13,6 +13,10 @@ use super::{Files, Reach, Sandbox};
 
 /// The newest rights that this program was tried with; an older kernel gives what it has.
 const RIGHTS: ABI = ABI::V5;
+
+/// From this version of the kernel's interface on: no signals to processes outside, the daemon among them, and no abstract
+/// sockets of theirs.
+const SCOPES: ABI = ABI::V6;
 
 /// Programs, libraries and their settings: without them nothing starts.
 const SYSTEM: [&str; 12] =
@@ -64,6 +68,7 @@ fn confine(sandbox: &Sandbox) -> Result<bool, RulesetError> {
     let writable = HARMLESS.iter().map(Path::new).chain(sandbox.write.iter().map(|path| path.as_path()));
     let status = Ruleset::default()
         .handle_access(all)?
+        .scope(Scope::from_all(SCOPES))?
         .create()?
         .add_rules(path_beneath_rules(readable, read))?
         .add_rules(path_beneath_rules(writable, all))?

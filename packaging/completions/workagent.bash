@@ -94,6 +94,9 @@ _workagent() {
             workagent,mask)
                 cmd="workagent__subcmd__mask"
                 ;;
+            workagent,mcp)
+                cmd="workagent__subcmd__mcp"
+                ;;
             workagent,new)
                 cmd="workagent__subcmd__new"
                 ;;
@@ -126,6 +129,9 @@ _workagent() {
                 ;;
             workagent,review)
                 cmd="workagent__subcmd__review"
+                ;;
+            workagent,route)
+                cmd="workagent__subcmd__route"
                 ;;
             workagent,run)
                 cmd="workagent__subcmd__run"
@@ -211,6 +217,9 @@ _workagent() {
             workagent__subcmd__case,list)
                 cmd="workagent__subcmd__case__subcmd__list"
                 ;;
+            workagent__subcmd__case,replay)
+                cmd="workagent__subcmd__case__subcmd__replay"
+                ;;
             workagent__subcmd__case,retry)
                 cmd="workagent__subcmd__case__subcmd__retry"
                 ;;
@@ -225,6 +234,9 @@ _workagent() {
                 ;;
             workagent__subcmd__case__subcmd__help,list)
                 cmd="workagent__subcmd__case__subcmd__help__subcmd__list"
+                ;;
+            workagent__subcmd__case__subcmd__help,replay)
+                cmd="workagent__subcmd__case__subcmd__help__subcmd__replay"
                 ;;
             workagent__subcmd__case__subcmd__help,retry)
                 cmd="workagent__subcmd__case__subcmd__help__subcmd__retry"
@@ -310,6 +322,9 @@ _workagent() {
             workagent__subcmd__help,mask)
                 cmd="workagent__subcmd__help__subcmd__mask"
                 ;;
+            workagent__subcmd__help,mcp)
+                cmd="workagent__subcmd__help__subcmd__mcp"
+                ;;
             workagent__subcmd__help,new)
                 cmd="workagent__subcmd__help__subcmd__new"
                 ;;
@@ -342,6 +357,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help,review)
                 cmd="workagent__subcmd__help__subcmd__review"
+                ;;
+            workagent__subcmd__help,route)
+                cmd="workagent__subcmd__help__subcmd__route"
                 ;;
             workagent__subcmd__help,run)
                 cmd="workagent__subcmd__help__subcmd__run"
@@ -397,6 +415,9 @@ _workagent() {
             workagent__subcmd__help__subcmd__case,list)
                 cmd="workagent__subcmd__help__subcmd__case__subcmd__list"
                 ;;
+            workagent__subcmd__help__subcmd__case,replay)
+                cmd="workagent__subcmd__help__subcmd__case__subcmd__replay"
+                ;;
             workagent__subcmd__help__subcmd__case,retry)
                 cmd="workagent__subcmd__help__subcmd__case__subcmd__retry"
                 ;;
@@ -444,6 +465,12 @@ _workagent() {
                 ;;
             workagent__subcmd__help__subcmd__review,show)
                 cmd="workagent__subcmd__help__subcmd__review__subcmd__show"
+                ;;
+            workagent__subcmd__help__subcmd__route,explain)
+                cmd="workagent__subcmd__help__subcmd__route__subcmd__explain"
+                ;;
+            workagent__subcmd__help__subcmd__route,test)
+                cmd="workagent__subcmd__help__subcmd__route__subcmd__test"
                 ;;
             workagent__subcmd__help__subcmd__secret,list)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__list"
@@ -556,6 +583,24 @@ _workagent() {
             workagent__subcmd__review__subcmd__help,show)
                 cmd="workagent__subcmd__review__subcmd__help__subcmd__show"
                 ;;
+            workagent__subcmd__route,explain)
+                cmd="workagent__subcmd__route__subcmd__explain"
+                ;;
+            workagent__subcmd__route,help)
+                cmd="workagent__subcmd__route__subcmd__help"
+                ;;
+            workagent__subcmd__route,test)
+                cmd="workagent__subcmd__route__subcmd__test"
+                ;;
+            workagent__subcmd__route__subcmd__help,explain)
+                cmd="workagent__subcmd__route__subcmd__help__subcmd__explain"
+                ;;
+            workagent__subcmd__route__subcmd__help,help)
+                cmd="workagent__subcmd__route__subcmd__help__subcmd__help"
+                ;;
+            workagent__subcmd__route__subcmd__help,test)
+                cmd="workagent__subcmd__route__subcmd__help__subcmd__test"
+                ;;
             workagent__subcmd__secret,help)
                 cmd="workagent__subcmd__secret__subcmd__help"
                 ;;
@@ -587,7 +632,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain new schema manual completions analyze review case cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs confined help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain new schema manual completions analyze review case route cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -979,7 +1024,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show retry dismiss help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show retry replay dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1035,7 +1080,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__help)
-            opts="list show retry dismiss help"
+            opts="list show retry replay dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1077,6 +1122,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__case__subcmd__help__subcmd__replay)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1152,6 +1211,40 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__case__subcmd__replay)
+            opts="-h -V --engine --prompt --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --engine)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prompt)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__case__subcmd__retry)
             opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1179,12 +1272,16 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__show)
-            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --prompt --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --prompt)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1497,7 +1594,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="run status validate explain new schema manual completions analyze review case cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs confined help"
+            opts="run status validate explain new schema manual completions analyze review case route cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1623,7 +1720,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__case)
-            opts="list show retry dismiss"
+            opts="list show retry replay dismiss"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1651,6 +1748,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__case__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__case__subcmd__replay)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2028,6 +2139,20 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__help__subcmd__mcp)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__help__subcmd__new)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2365,6 +2490,48 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__review__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__route)
+            opts="explain test"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__route__subcmd__explain)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__route__subcmd__test)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2925,6 +3092,36 @@ _workagent() {
                 return 0
             fi
             case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__mcp)
+            opts="-h -V --run --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --run)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3883,6 +4080,148 @@ _workagent() {
                 return 0
             fi
             case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__route)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version explain test help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__route__subcmd__explain)
+            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__route__subcmd__help)
+            opts="explain test help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__route__subcmd__help__subcmd__explain)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__route__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__route__subcmd__help__subcmd__test)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__route__subcmd__test)
+            opts="-h -V --connector --answered --at --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --connector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

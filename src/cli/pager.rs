@@ -10,7 +10,7 @@ use crate::process::foreground;
 /// Quits at once if the text fits, keeps colours, leaves the text on the screen.
 const PAGER_DEFAULT: &str = "less -FRX";
 
-/// Shows what a command left in [`Context::pages`].
+/// Shows what a command left in `Context::pages`.
 ///
 /// # Errors
 /// Standard output is gone.

@@ -66,7 +66,7 @@ pub(super) const ADD_DRAFTS: &str = "INSERT INTO drafts (id, case_id, run_id, co
      SELECT ? + key, value ->> 6, value ->> 7, value ->> 7, value ->> 8, value ->> 9 FROM json_each(?)";
 
 pub(super) const WAYS_OUT: &str = "SELECT json_group_array(json_array(w.connector, w.destination, \
-     json(iif(w.auto, 'true', 'false')))) FROM json_each(?1) j CROSS JOIN ways_out w ON w.connector = j.value";
+     json(CASE WHEN w.auto THEN 'true' ELSE 'false' END))) FROM json_each(?1) j CROSS JOIN ways_out w ON w.connector = j.value";
 
 pub(super) const FINISH: &str = "\
      UPDATE runs SET outcome = j.value ->> 1, detail = j.value ->> 2, input_tokens = j.value ->> 3, \

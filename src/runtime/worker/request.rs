@@ -60,10 +60,8 @@ async fn instruct(
     let parts = &shared.parts;
     let now = parts.clock.now();
     let newest = items.last();
-    let explained = match parts.store.route_facts(case.id).await? {
-        Some(facts) => Some(routing::explain(&parts.orders.plan, &facts, now)),
-        None => None,
-    };
+    let facts = parts.store.route_facts(case.id).await?;
+    let explained = facts.map(|facts| routing::explain(&parts.orders.plan, &facts, now));
     let (date, weekday) = now.local_day();
     let values = Values {
         case: case.id.to_string(),

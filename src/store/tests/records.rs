@@ -79,7 +79,7 @@ async fn a_replay_leaves_its_case_alone_and_counts_as_a_run() {
     let replay = bench.store.replay(id).await.unwrap();
     assert_eq!((replay.state.as_str(), replay.body.as_str(), replay.run), ("done", "No.", Some(run)));
     assert_eq!(bench.case(draft.case).await, before);
-    assert_eq!(bench.store.open_drafts(true).await.unwrap(), [draft.clone()]);
+    assert_eq!(bench.store.open_drafts(true).await.unwrap(), std::slice::from_ref(&draft));
 
     // The draft's run and the replay's are the two of this day.
     let id = bench.store.ask_replay(draft.case, "e", None).await.unwrap();

@@ -22,7 +22,7 @@ impl Way {
     }
 
     async fn events(&self) -> Vec<String> {
-        let case = self.cases().await[0].id;
+        let case = self.cases().await.remove(0).id;
         let record = self.assembly().store.case_record(case).await.unwrap();
         record.journal.into_iter().map(|row| format!("{}: {}", row.event, row.detail)).collect()
     }

@@ -368,15 +368,16 @@ impl Ended {
                 let question = format!("{} asks to be allowed to {what}", self.name());
                 return Ok(self.with(EngineOutcome::of(EngineResult::Question(question)), Vec::new()));
             }
-            (_, Some(end)) => Err(self.ended_by_us(end)),
+            (_, Some(end)) => Err(self.hinted(self.ended_by_us(end))),
+            // Its own words say more than what it printed beside them.
             (Some(Turn::Failed(failure, detail)), None) => Err((failure.clone(), detail.clone())),
             // What was skipped may have been a part of the draft.
             (Some(Turn::Done), None) if self.report.lines_skipped > 0 => Err(client::lost()),
             (Some(Turn::Done), None) => Ok(()),
-            (None, None) => Err(self.ended_by_itself()),
+            (None, None) => Err(self.hinted(self.ended_by_itself())),
         };
         if let Err((failure, detail)) = result {
-            return Err(error(failure, with_hint(&detail, &self.report)));
+            return Err(error(failure, detail));
         }
         let outcome = match handover.and_then(Handover::take) {
             Some(answer) => structured::read(&answer),
@@ -392,6 +393,10 @@ impl Ended {
         };
         let outcome = outcome.map_err(|failure| EngineError { usage: usage.clone(), ..failure })?;
         Ok(self.with(outcome, prompt.remarks))
+    }
+
+    fn hinted(&self, (failure, detail): (RunFailure, String)) -> (RunFailure, String) {
+        (failure, with_hint(&detail, &self.report))
     }
 
     fn name(&self) -> String {

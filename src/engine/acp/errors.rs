@@ -17,7 +17,10 @@ const AUTH_REQUIRED: i64 = -32000;
 pub(super) fn classify(error: &RpcError, now: Timestamp) -> (RunFailure, String) {
     let said = if error.data.message.is_empty() { &error.message } else { &error.data.message };
     let said = said.strip_prefix("Internal error: ").unwrap_or(said);
-    let words = match one_line(said, MESSAGE_BYTES_MAX) {
+    // Some hand on the body of their server's answer.
+    let body = said.starts_with('{').then(|| serde_json::from_str::<Body>(said).ok()).flatten();
+    let shown = body.as_ref().map_or(said, |body| &body.error.message);
+    let words = match one_line(shown, MESSAGE_BYTES_MAX) {
         words if words.is_empty() => format!("error {}", error.code),
         words => words,
     };
@@ -26,6 +29,17 @@ pub(super) fn classify(error: &RpcError, now: Timestamp) -> (RunFailure, String)
     let by_text = || notices::failure(said, status, &moment);
     let failure = by_field(error, said, &moment).or_else(by_text).unwrap_or(RunFailure::Protocol);
     (failure, words)
+}
+
+/// As all vendors spell it.
+#[derive(serde::Deserialize)]
+struct Body {
+    error: BodyError,
+}
+
+#[derive(serde::Deserialize)]
+struct BodyError {
+    message: String,
 }
 
 /// It has to be logged in first.
@@ -106,6 +120,10 @@ mod tests {
         check(
             r#"{"code":429,"message":"You have exhausted your daily quota on this model."}"#,
             "usage-limit: You have exhausted your daily quota on this model.",
+        );
+        check(
+            r#"{"code":400,"message":"{\"error\":{\"code\":400,\"message\":\"API key not valid.\",\"status\":\"X\"}}"}"#,
+            "auth: API key not valid.",
         );
         check(r#"{"code":429,"message":"slow down"}"#, "rate-limited: slow down");
         check(r#"{"code":503}"#, "overloaded: error 503");

@@ -164,6 +164,26 @@ pub enum RuntimeSummary {
 }
 
 impl RuntimeSummary {
+    /// A pass that began or ended jobs: by that, another one may find work that it could not take.
+    #[must_use]
+    pub fn moved_jobs(&self) -> bool {
+        match self {
+            Self::Worker(WorkerSummary { reaped: _, claimed, drafts, nothing_to_do, failed, parked }) => {
+                claimed + drafts + nothing_to_do + failed + parked > 0
+            }
+            Self::Outbound(OutboundSummary {
+                sent,
+                confirmed,
+                retried,
+                uncertain,
+                held,
+                dead,
+                rehearsed,
+            }) => sent + confirmed + retried + uncertain + held + dead + rehearsed > 0,
+            _ => false,
+        }
+    }
+
     /// Adds the counts of a further pass of the same runtime; gauges take the newer value.
     pub fn add(&mut self, other: &Self) {
         match (self, other) {

@@ -31,6 +31,12 @@ pub enum Slot<C> {
     Off(DisabledRuntime),
 }
 
+/// What a runtime leaves running behind a pass.
+struct Work<'a> {
+    group: &'a Group,
+    unsettled: &'a (dyn Fn() -> bool + Sync),
+}
+
 /// All runtimes of a bundle.
 pub struct AppRuntime {
     /// One per connector unit, by name.
@@ -72,10 +78,12 @@ impl AppRuntime {
         self.one(&self.pending, None, &mut runtimes).await;
         self.one(&self.scheduler, None, &mut runtimes).await;
         self.one(&self.ingest, None, &mut runtimes).await;
-        let jobs = self.worker.on().map(|worker| worker.group());
+        let unsettled = || self.worker.on().is_some_and(|worker| worker.is_unsettled());
+        let jobs = self.worker.on().map(|worker| Work { group: worker.group(), unsettled: &unsettled });
         self.one(&self.worker, jobs, &mut runtimes).await;
         self.one(&self.review, None, &mut runtimes).await;
-        let jobs = self.outbound.on().map(|outbound| outbound.group());
+        let unsettled = || self.outbound.on().is_some_and(|outbound| outbound.is_unsettled());
+        let jobs = self.outbound.on().map(|outbound| Work { group: outbound.group(), unsettled: &unsettled });
         self.one(&self.outbound, jobs, &mut runtimes).await;
         runtimes.push(self.onboarding.record());
         CycleSummary {
@@ -91,7 +99,7 @@ impl AppRuntime {
     async fn one<C: Cycle<Record = RuntimeRecord>>(
         &self,
         slot: &Slot<C>,
-        jobs: Option<&Group>,
+        jobs: Option<Work<'_>>,
         into: &mut Vec<CycleRecord>,
     ) {
         let cycle = match slot {
@@ -102,6 +110,7 @@ impl AppRuntime {
         for _ in 0..PASSES_MAX {
             let Pass { record, fault, next, .. } = cycle.activate().await;
             let mut errors = record.errors;
+            let moved = record.summary.moved_jobs();
             if let Some(fault) = &fault {
                 let word = fault.word;
                 errors.push(cycle_error(cycle.unit(), word, &fault.message, &self.scrubber));
@@ -116,11 +125,12 @@ impl AppRuntime {
                     total.errors.extend(errors);
                 }
             }
-            let running = jobs.is_some_and(|jobs| !jobs.is_empty());
-            if let Some(jobs) = jobs.filter(|_| running) {
-                jobs.idle().await;
+            // A quick job may have ended by now, before or after this pass counted it: what it made room for is still due.
+            let unsettled = jobs.as_ref().is_some_and(|jobs| (jobs.unsettled)());
+            if let Some(jobs) = &jobs {
+                jobs.group.idle().await;
             }
-            let more = next == crate::supervise::Next::Now || running;
+            let more = next == crate::supervise::Next::Now || unsettled || moved;
             if fault.is_some() || !more {
                 break;
             }

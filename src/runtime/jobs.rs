@@ -93,6 +93,12 @@ impl<R: Send + 'static> Jobs<R> {
         self.group.names().iter().any(|running| running == name)
     }
 
+    /// A job runs, or has ended and its result was not taken yet.
+    #[must_use]
+    pub fn is_unsettled(&self) -> bool {
+        self.running() > 0 || !lock(&self.shared.results).is_empty()
+    }
+
     /// Results since the last call.
     #[must_use]
     pub fn take_results(&self) -> Vec<Ended<R>> {

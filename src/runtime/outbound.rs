@@ -115,6 +115,12 @@ impl OutboundRuntime {
         self.jobs.group()
     }
 
+    /// A job runs, or has ended and was not counted yet.
+    #[must_use]
+    pub fn is_unsettled(&self) -> bool {
+        self.jobs.is_unsettled()
+    }
+
     async fn pass(&self) -> Pass<RuntimeRecord> {
         let started = self.start_due().await;
         let (summary, errors) = self.collect();

@@ -170,6 +170,12 @@ impl WorkerRuntime {
         self.jobs.group()
     }
 
+    /// A job runs, or has ended and was not counted yet.
+    #[must_use]
+    pub fn is_unsettled(&self) -> bool {
+        self.jobs.is_unsettled()
+    }
+
     /// Tells running jobs to end their engines and give their cases back.
     pub fn cancel_jobs(&self) {
         self.shared.get().cancel.cancel();

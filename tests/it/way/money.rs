@@ -102,7 +102,7 @@ async fn a_cap_over_a_price_that_nobody_knows_refuses() {
     way.cycle().await;
     assert!(way.drafts().await.is_empty() && server.seen().is_empty());
     let waiting = parked(&way).await;
-    assert_eq!(waiting.len(), 8);
+    assert_eq!(waiting.len(), 8, "{}", way.shown().await);
     let expected = "polite has a budget, and its price is not known";
     assert!(waiting.iter().all(|case| case.reason.as_deref() == Some(expected)), "{waiting:?}");
 }

@@ -4,9 +4,7 @@ mod condition;
 
 use std::collections::BTreeMap;
 
-use globset::GlobMatcher;
-
-use self::condition::Condition;
+use self::condition::{Condition, Pattern};
 use crate::model::language;
 use crate::model::routing::{Explanation, RouteFacts, RouteLook, Routing};
 use crate::model::run::RunFailure;
@@ -27,8 +25,8 @@ pub struct Router {
     /// One of them is neither disabled nor masked.
     mendable: bool,
     engines: BTreeMap<String, Readiness>,
-    own: Vec<GlobMatcher>,
-    known: Vec<GlobMatcher>,
+    own: Vec<Pattern>,
+    known: Vec<Pattern>,
     /// A route asks for the language, so that it is worth finding out.
     reads_language: bool,
 }
@@ -88,7 +86,7 @@ impl Router {
     /// How well a writer is known.
     #[must_use]
     pub fn trust(&self, facts: &RouteFacts<'_>) -> Trust {
-        let listed = |patterns: &[GlobMatcher]| patterns.iter().any(|pattern| pattern.is_match(facts.author));
+        let listed = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.is_match(facts.author));
         match () {
             () if facts.by_timer => Trust::Own,
             // Whoever has no address fits no list, not even `*`.

@@ -15,7 +15,7 @@ pub(super) enum Condition {
     /// What it looks at fits one of these.
     Globs {
         of: Field,
-        patterns: Vec<GlobMatcher>,
+        patterns: Vec<Pattern>,
         shown: String,
     },
     /// It is one of these words.
@@ -164,9 +164,32 @@ fn listed(texts: &[String]) -> String {
     texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(" or ")
 }
 
+/// A name or address as a route writes it. Most hold no wildcard; a compiled matcher for each of those would be most of
+/// the time that taking over a plan of many routes takes.
+#[derive(Debug)]
+pub(super) enum Pattern {
+    /// Exactly this, but for the case of ASCII letters.
+    Exact(String),
+    /// With wildcards.
+    Glob(Box<GlobMatcher>),
+}
+
+impl Pattern {
+    pub fn is_match(&self, text: &str) -> bool {
+        match self {
+            Self::Exact(exact) => exact.eq_ignore_ascii_case(text),
+            Self::Glob(glob) => glob.is_match(text),
+        }
+    }
+}
+
 /// `*` matches `/` too: these are names and addresses, not paths. Case does not matter.
-pub(super) fn pattern(text: &str) -> Result<GlobMatcher, String> {
+pub(super) fn pattern(text: &str) -> Result<Pattern, String> {
+    if text.is_ascii() && !text.contains(['*', '?', '[', ']', '{', '}', '!', '\\', ',']) {
+        return Ok(Pattern::Exact(text.to_owned()));
+    }
     let glob: Result<Glob, _> =
         GlobBuilder::new(text).case_insensitive(true).literal_separator(false).build();
-    glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("bad pattern `{text}`: {}", error.kind()))
+    glob.map(|glob| Pattern::Glob(Box::new(glob.compile_matcher())))
+        .map_err(|error| format!("bad pattern `{text}`: {}", error.kind()))
 }

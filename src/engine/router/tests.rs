@@ -285,3 +285,11 @@ fn an_explanation_agrees_with_the_route_taken() {
     assert_eq!((met.as_slice(), explained.routes[0].takes()), (&[true, false][..], false));
     assert_eq!((explained.routes[1].takes(), explained.routes[2].off.is_some()), (true, true));
 }
+
+#[test]
+fn patterns_with_and_without_wildcards_do_not_mind_case() {
+    let fits = |pattern: &str, text: &str| condition::pattern(pattern).unwrap().is_match(text);
+    assert!(fits("Pat@Example.org", "pat@example.ORG") && !fits("pat@example.org", "pat@example.org.evil"));
+    assert!(fits("*@Example.org", "pat@example.ORG") && !fits("*@example.org", "pat@example.net"));
+    assert!(condition::pattern("[").is_err());
+}

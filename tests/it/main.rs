@@ -9,6 +9,7 @@ mod control;
 // Crash points are compiled into debug builds only.
 #[cfg(debug_assertions)]
 mod crash;
+mod desk_door;
 mod dialogue;
 mod directory;
 mod engine_acp;

@@ -187,7 +187,11 @@ pub(super) async fn approve_one(
         }
         _ => "leaves now".to_owned(),
     };
-    Ok(format!("{} is approved: {action} to {to} {when}\n", draft.id))
+    let way = match draft.destination.as_str() {
+        "" => String::new(),
+        destination => format!(" by way of {}", line(destination, 80)),
+    };
+    Ok(format!("{} is approved: {action} to {to}{way} {when}\n", draft.id))
 }
 
 fn list(views: &[ReviewView], now: Timestamp, width: usize) -> String {

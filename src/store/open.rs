@@ -16,7 +16,7 @@ use sqlx::{ConnectOptions, Connection, Row, SqlSafeStr};
 use tokio::sync::{mpsc, oneshot};
 
 use super::checkpoint::Checkpointer;
-use super::writer::{Activity, Tx, Wake, Writer};
+use super::writer::{Activity, DatabaseFile, Tx, Wake, Writer};
 use super::{Result, Store, StoreError, StoreOptions, Wakeups};
 use crate::model::limits;
 use crate::model::repeat::RepeatGuard;
@@ -97,6 +97,7 @@ fn start(
         clock: options.clock.clone(),
         failures: RepeatGuard::default(),
         activity,
+        file: DatabaseFile::of(&options.path),
     };
     #[expect(
         clippy::disallowed_methods,

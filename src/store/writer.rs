@@ -4,6 +4,8 @@
 //! Operations of the kinds that come in crowds run as one set of statements; the rest run one by one, each in a
 //! savepoint, so that one failing operation fails alone.
 
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -164,6 +166,38 @@ pub(super) struct Writer {
     /// A full disk fails every round: said, then counted.
     pub failures: RepeatGuard,
     pub activity: Arc<Activity>,
+    pub file: DatabaseFile,
+}
+
+/// The file that was opened. SQLite writes on into a file that has no name any more: all of it would be lost with the
+/// process, and sent once more by the next one.
+pub(super) struct DatabaseFile {
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+}
+
+impl DatabaseFile {
+    /// The file that is there now.
+    pub fn of(path: &Path) -> Self {
+        Self { path: path.to_owned(), identity: identity(path) }
+    }
+
+    /// Why nothing may be written any more, if it is not the file that was opened.
+    fn lost(&self) -> Option<SharedCause> {
+        if identity(&self.path) == self.identity {
+            return None;
+        }
+        let text = format!(
+            "the database {} was removed or replaced while in use: nothing is recorded, so nothing is sent; stop the \
+             daemon and put the file back",
+            self.path.display()
+        );
+        Some(SharedCause(Arc::new(sqlx::Error::Io(std::io::Error::other(text)))))
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// One round's operations by kind. The order among them is free: no caller has had an answer yet.
@@ -223,7 +257,8 @@ impl Writer {
         let groups: Vec<Box<dyn Group>> =
             [group::of(pages), group::of(begins), group::of(finishes)].into_iter().flatten().collect();
         let alone = calls.len() + groups.len() == 1;
-        if let Some(call) = calls.pop_if(|call| alone && call.single) {
+        let lost = self.file.lost();
+        if let Some(call) = calls.pop_if(|call| alone && call.single && lost.is_none()) {
             let answer = (call.run)(Some(&mut self.tx)).await;
             (answer.deliver)(Ok(()));
             return 1;
@@ -232,7 +267,7 @@ impl Writer {
             return 0;
         }
         let mut deliveries: Vec<Deliver> = Vec::new();
-        let outcome = self.attempt(calls, groups, alone, &mut deliveries).await;
+        let outcome = self.attempt(calls, groups, (alone, lost), &mut deliveries).await;
         let count = deliveries.len();
         let outcome = match outcome {
             Ok(()) => Ok(()),
@@ -264,11 +299,14 @@ impl Writer {
         &mut self,
         calls: Vec<Call>,
         groups: Vec<Box<dyn Group>>,
-        alone: bool,
+        (alone, lost): (bool, Option<SharedCause>),
         deliveries: &mut Vec<Deliver>,
     ) -> std::result::Result<(), SharedCause> {
         let shared = |error| SharedCause(Arc::new(error));
-        let mut broken = self.tx.plain("BEGIN IMMEDIATE").await.map_err(shared).err();
+        let mut broken = match lost {
+            Some(lost) => Some(lost),
+            None => self.tx.plain("BEGIN IMMEDIATE").await.map_err(shared).err(),
+        };
         let mut undone = false;
         for call in calls {
             if broken.is_none() && !alone {

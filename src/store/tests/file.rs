@@ -191,3 +191,22 @@ async fn a_page_without_news_writes_nothing() {
     bench.store.commit_page(page(items, "d")).await.unwrap();
     assert!(log_bytes(bench.dir.path()) > before);
 }
+
+#[tokio::test]
+async fn nothing_is_written_into_a_file_that_has_no_name_any_more() {
+    let bench = Bench::new().await;
+    bench.read(vec![item("a")]).await;
+    let (path, away) = (path(bench.dir.path()), bench.dir.path().join("away"));
+    std::fs::rename(&path, &away).unwrap();
+    let error = bench.store.set_flag("paused", Some("1")).await.expect_err("refused");
+    let said = crate::model::class::chain(&error);
+    assert!(
+        said.contains("was removed or replaced while in use") && said.contains("nothing is sent"),
+        "{said}"
+    );
+    // Another file under its name is not the one either.
+    std::fs::write(&path, "").unwrap();
+    assert!(bench.store.set_flag("paused", Some("1")).await.is_err());
+    std::fs::rename(&away, &path).unwrap();
+    bench.store.set_flag("paused", Some("1")).await.unwrap();
+}

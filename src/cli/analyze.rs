@@ -73,7 +73,7 @@ fn is_meant(given: &str, full: &str) -> bool {
 }
 
 /// No unit has this name; like ones are named.
-fn no_such_unit(wanted: &str, known: &[String]) -> CliError {
+pub(super) fn no_such_unit(wanted: &str, known: &[String]) -> CliError {
     let stem = wanted.split('.').next().unwrap_or(wanted);
     let mut near: Vec<&str> =
         known.iter().map(String::as_str).filter(|name| !stem.is_empty() && name.contains(stem)).collect();

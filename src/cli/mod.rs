@@ -11,6 +11,7 @@ pub mod cost;
 pub mod demo;
 pub mod edit;
 pub mod enable;
+pub mod env;
 pub mod error;
 pub mod explain;
 pub mod is_state;
@@ -91,6 +92,8 @@ enum Command {
     Case(case::CaseArgs),
     /// Show why cases go where they go
     Route(route::RouteArgs),
+    /// Show the environment of an engine's programs
+    Env(env::EnvArgs),
     /// Show what engines cost, and where budgets stand
     Cost(cost::CostArgs),
     /// Look at what is being sent
@@ -227,6 +230,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Review(args) => threads(1)?.block_on(review::command(args, context)),
         Command::Case(args) => threads(1)?.block_on(case::command(args, context)),
         Command::Route(args) => threads(1)?.block_on(route::command(args, context)),
+        Command::Env(args) => threads(1)?.block_on(env::command(args, context)),
         Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
         Command::Pause => threads(1)?.block_on(pause::pause(context)),

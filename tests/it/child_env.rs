@@ -76,6 +76,21 @@ fn names(house: &House, file: &str) -> BTreeSet<String> {
 }
 
 #[test]
+fn what_is_told_of_it_beforehand_is_what_it_gets() {
+    let house = house();
+    house.unit(
+        "work.env.toml",
+        "[set]\nANTHROPIC_API_KEY = { secret = \"ai/key\" }\nEDITOR = \"ed\"\n[install]\nenabled = true\n",
+    );
+    engine(&house, "env = [\"work\"]");
+    let told = house.ok(&["env", "show", "dump"]);
+    assert!(!told.contains("canary") && !told.contains("ed\n"), "{told}");
+    let names: Vec<&str> = told.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["ANTHROPIC_API_KEY", "EDITOR", "HOME", "LANG", "LC_TIME", "PATH", "XDG_DATA_HOME"]);
+    assert!(told.contains("secret `ai/key`, set by `work.env`"), "{told}");
+}
+
+#[test]
 fn nothing_reaches_a_child_that_was_not_given_it() {
     let house = house();
     engine(&house, "");

@@ -1,0 +1,66 @@
+//! `workagent env show`: which variables an engine's programs get, and where each comes from. Never a value.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::analyze::{compiled, no_such_unit};
+use super::backend::daemon_environment;
+use super::case::pretty;
+use super::context::Context;
+use super::error::CliError;
+use super::look::{line, table};
+use crate::daemon::exit;
+use crate::process::env::{Origin, explain};
+use crate::unit::plan::Standing;
+
+/// `workagent env …`
+#[derive(Debug, Args)]
+pub struct EnvArgs {
+    #[command(subcommand)]
+    command: EnvCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum EnvCommand {
+    /// Show which variables an engine's programs get, and from where; an engine may add its own, such as its home
+    Show {
+        /// The engine unit: `claude` or `claude.engine`
+        engine: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the command. Under a daemon it is the daemon's environment that counts.
+///
+/// # Errors
+/// There is no such engine, or it takes no part.
+pub async fn command(args: EnvArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    let EnvCommand::Show { engine, json } = args.command;
+    let plan = compiled(context).plan;
+    let name = engine.strip_suffix(".engine").unwrap_or(&engine);
+    let unit = match plan.engines.get(name) {
+        Some(Standing::Active(unit)) => unit,
+        Some(Standing::Off(off)) => {
+            return Err(CliError::usage(format!("{name}.engine takes no part: {}", off.reason)));
+        }
+        None => {
+            let known: Vec<String> = plan.engines.keys().cloned().collect();
+            return Err(no_such_unit(name, &known));
+        }
+    };
+    let environment = daemon_environment(&context.paths()?).await;
+    let environment = environment.unwrap_or_else(|| context.environment.clone());
+    let origins = explain(&environment, &unit.env);
+    let text = if json {
+        let rows = origins.iter().map(|(name, origin)| json!({"name": name, "origin": origin.describe()}));
+        pretty(&json!({"version": 1, "engine": unit.name, "variables": rows.collect::<Vec<_>>()}))
+    } else {
+        let head = ["VARIABLE", "FROM"].map(str::to_owned).to_vec();
+        let row = |(name, origin): (&String, &Origin)| vec![line(name, 60), line(&origin.describe(), 200)];
+        table(&std::iter::once(head).chain(origins.iter().map(row)).collect::<Vec<_>>())
+    };
+    context.out.write_all(text.as_bytes())?;
+    Ok(exit::OK)
+}

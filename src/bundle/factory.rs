@@ -335,9 +335,11 @@ fn orders(
     };
     let desk: DeskRules =
         Arc::new(connectors.iter().map(|(name, part)| (name.clone(), rule(part))).collect());
-    let destinations = connectors.iter().map(|(name, part)| {
-        (name.clone(), Destination { connector: Arc::clone(&part.connector), rule: rule(part) })
+    let destinations = desk.iter().filter_map(|(name, rule)| {
+        let connector = Arc::clone(&connectors.get(name)?.connector);
+        Some((name.clone(), Destination { connector, rule: rule.clone() }))
     });
+    let destinations = destinations.collect();
     Orders {
         generation,
         plan: Arc::clone(plan),
@@ -349,7 +351,7 @@ fn orders(
         },
         desk,
         outbound: OutboundOrders {
-            destinations: destinations.collect(),
+            destinations,
             rehearsal: plan.daemon.rehearsal,
             per_destination: plan.daemon.senders,
         },

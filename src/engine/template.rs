@@ -1,9 +1,8 @@
 //! The built-in engine: renders a reply from a template. Needs no account and no program, and never leaves the machine.
 
-use std::io;
 use std::path::PathBuf;
 
-use minijinja::{Environment, ErrorKind, UndefinedBehavior, context};
+use minijinja::context;
 
 use super::{EngineContext, EngineSpec, ExecutionEngine, failed};
 use crate::model::class::PortError;
@@ -11,6 +10,7 @@ use crate::model::item::Item;
 use crate::model::limits;
 use crate::model::run::{EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure};
 use crate::model::text::cut;
+use crate::unit::jinja::{self, Unrendered};
 use crate::unit::plan::EngineUnit;
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
@@ -81,9 +81,9 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
     let problem = |key, message: String| vec![KeyProblem { key, message }];
     match (settings.text("text"), settings.path("file")) {
         (Some(_), Some(_)) => problem("file", "is not allowed beside `text`".to_owned()),
-        (Some(text), None) => match environment().template_from_named_str(NAME, text) {
+        (Some(text), None) => match jinja::environment(FUEL).template_from_named_str(NAME, text) {
             Ok(_) => Vec::new(),
-            Err(error) => problem("text", format!("is not a template: {}", said(&error))),
+            Err(error) => problem("text", format!("is not a template: {}", jinja::said(&error))),
         },
         _ => Vec::new(),
     }
@@ -92,18 +92,12 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
 /// Shown in error texts.
 const NAME: &str = "reply";
 
-fn environment() -> Environment<'static> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_fuel(Some(FUEL));
-    environment.set_recursion_limit(50);
-    environment
-}
-
 impl TemplateEngine {
     pub(super) async fn probe(&self) -> Result<String, EngineError> {
         let text = self.text().await?;
-        environment().template_from_named_str(NAME, &text).map_err(|error| not_rendered(&error))?;
+        let environment = jinja::environment(FUEL);
+        let read = environment.template_from_named_str(NAME, &text);
+        read.map_err(|error| not_rendered(&jinja::said(&error)))?;
         Ok(match &self.source {
             Source::Text(_) => "the template is fine".to_owned(),
             Source::File(file) => format!("the template in {} is fine", file.display()),
@@ -142,16 +136,13 @@ impl TemplateEngine {
 }
 
 fn render(text: &str, request: &EngineRequest) -> Result<String, EngineError> {
-    let environment = environment();
-    let template = environment.template_from_named_str(NAME, text).map_err(|error| not_rendered(&error))?;
-    let mut out = Capped { bytes: Vec::new(), over: false };
-    let rendered = template.render_captured_to(values(request), &mut out).map(|_| ());
-    if out.over {
-        let most = limits::DRAFT_BYTES_MAX;
-        return Err(failed(RunFailure::Config, format!("the template renders more than {most} bytes")));
-    }
-    rendered.map_err(|error| not_rendered(&error))?;
-    Ok(String::from_utf8_lossy(&out.bytes).into_owned())
+    let (environment, most) = (jinja::environment(FUEL), limits::DRAFT_BYTES_MAX);
+    jinja::render(&environment, NAME, text, values(request), most).map_err(|why| match why {
+        Unrendered::TooLong => {
+            failed(RunFailure::Config, format!("the template renders more than {most} bytes"))
+        }
+        Unrendered::Faulty(said) => not_rendered(&said),
+    })
 }
 
 fn values(request: &EngineRequest) -> minijinja::Value {
@@ -200,41 +191,8 @@ fn called(item: &Item) -> String {
     [author.name.trim(), local.trim()].into_iter().find(|name| !name.is_empty()).unwrap_or(NOBODY).to_owned()
 }
 
-/// Kind, detail and line; never the source line, which holds the user's own text, nor values of foreign text.
-fn said(error: &minijinja::Error) -> String {
-    let line = error.line().map(|line| format!(" (line {line})")).unwrap_or_default();
-    match (error.kind(), error.detail()) {
-        (ErrorKind::OutOfFuel, _) => "it does not come to an end".to_owned(),
-        (ErrorKind::SyntaxError | ErrorKind::UnknownFilter | ErrorKind::UnknownFunction, Some(detail)) => {
-            format!("{detail}{line}")
-        }
-        (kind, _) => format!("{kind}{line}"),
-    }
-}
-
-fn not_rendered(error: &minijinja::Error) -> EngineError {
-    failed(RunFailure::Config, format!("render the template: {}", said(error)))
-}
-
-/// Takes as much as a draft may have.
-struct Capped {
-    bytes: Vec<u8>,
-    over: bool,
-}
-
-impl io::Write for Capped {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > limits::DRAFT_BYTES_MAX {
-            self.over = true;
-            return Err(io::Error::other("too long"));
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+fn not_rendered(said: &str) -> EngineError {
+    failed(RunFailure::Config, format!("render the template: {said}"))
 }
 
 #[cfg(test)]

@@ -215,12 +215,12 @@ pub(super) mod platform {
     /// Marked, or below this process, itself not counted.
     pub(in super::super) fn is_ours(pid: i32) -> bool {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        let mut at = pid;
+        let (mark, mut at) = (format!("{MARK}=").into_bytes(), pid);
         for _ in 0..PARENTS_MAX {
             if at <= 1 || at == own {
                 return at == own && pid != own;
             }
-            if variables(at).iter().any(|variable| variable.starts_with(b"WORKAGENT_RUN=")) {
+            if environ(at).split(|byte| *byte == 0).any(|variable| variable.starts_with(&mark)) {
                 return true;
             }
             let Some(stat) = stat(at) else { return false };
@@ -230,19 +230,19 @@ pub(super) mod platform {
     }
 
     /// The environment a process was started with. Not readable for other users' processes: those are not ours.
-    fn variables(pid: i32) -> Vec<Vec<u8>> {
+    fn environ(pid: i32) -> Vec<u8> {
         let Ok(file) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return Vec::new() };
         let mut environ = Vec::new();
         // The kernel's own bound for arguments and environment is a quarter of the stack limit; 4 MiB is beyond it
         // on every usual system.
-        if file.take(4 << 20).read_to_end(&mut environ).is_err() {
-            return Vec::new();
+        match file.take(4 << 20).read_to_end(&mut environ) {
+            Ok(_) => environ,
+            Err(_) => Vec::new(),
         }
-        environ.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
     }
 
     fn carries(pid: i32, mark: &[u8]) -> bool {
-        variables(pid).iter().any(|variable| variable == mark)
+        environ(pid).split(|byte| *byte == 0).any(|variable| variable == mark)
     }
 
     /// Signals exactly this process: the handle is taken first, then the start time is compared.

@@ -3,10 +3,9 @@
 //! What strangers wrote is not among its values. It would stand where instructions stand; they see it behind the marks
 //! that every prompt puts around it.
 
-use std::io;
+use minijinja::context;
 
-use minijinja::{Environment, ErrorKind, UndefinedBehavior, context};
-
+use super::jinja::{self, Unrendered};
 use crate::model::limits;
 use crate::model::text::one_line;
 
@@ -73,10 +72,10 @@ pub fn is_template(text: &str) -> bool {
 /// What is wrong with a template, as far as that shows without values. Quotes names only.
 #[must_use]
 pub fn problem(text: &str) -> Option<String> {
-    let environment = environment();
+    let environment = jinja::environment(FUEL);
     let template = match environment.template_from_named_str(NAME, text) {
         Ok(template) => template,
-        Err(error) => return Some(format!("is not a template: {}", said(&error))),
+        Err(error) => return Some(format!("is not a template: {}", jinja::said(&error))),
     };
     let mut unknown: Vec<String> = template.undeclared_variables(false).into_iter().collect();
     unknown.retain(|name| {
@@ -96,72 +95,26 @@ pub fn render(text: &str, values: &Values) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     let labels: Vec<String> = values.labels.iter().map(|label| one_line(label, LABEL_BYTES_MAX)).collect();
-    let environment = environment();
-    let template = environment.template_from_named_str(NAME, text).map_err(|error| said(&error))?;
-    let mut out = Capped { bytes: Vec::new(), over: false };
-    let rendered = template
-        .render_captured_to(
-            context! {
-                case => values.case.clone(),
-                connector => values.connector.clone(),
-                kind => values.kind.clone(),
-                route => values.route.clone(),
-                engine => values.engine.clone(),
-                attempt => values.attempt,
-                messages => values.messages,
-                labels => labels,
-                trust => values.trust.clone(),
-                language => values.language.clone(),
-                date => values.date.clone(),
-                weekday => values.weekday.clone(),
-            },
-            &mut out,
-        )
-        .map(|_| ());
-    if out.over {
-        return Err(format!("it renders more than {} bytes", limits::INSTRUCTION_BYTES_MAX));
-    }
-    rendered.map_err(|error| said(&error))?;
-    Ok(String::from_utf8_lossy(&out.bytes).trim().to_owned())
-}
-
-fn environment() -> Environment<'static> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_fuel(Some(FUEL));
-    environment.set_recursion_limit(50);
-    environment
-}
-
-fn said(error: &minijinja::Error) -> String {
-    let line = error.line().map(|line| format!(" (line {line})")).unwrap_or_default();
-    match (error.kind(), error.detail()) {
-        (ErrorKind::OutOfFuel, _) => "it does not come to an end".to_owned(),
-        (ErrorKind::SyntaxError | ErrorKind::UnknownFilter | ErrorKind::UnknownFunction, Some(detail)) => {
-            format!("{detail}{line}")
-        }
-        (kind, _) => format!("{kind}{line}"),
-    }
-}
-
-struct Capped {
-    bytes: Vec<u8>,
-    over: bool,
-}
-
-impl io::Write for Capped {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > limits::INSTRUCTION_BYTES_MAX {
-            self.over = true;
-            return Err(io::Error::other("too long"));
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let values = context! {
+        case => values.case.clone(),
+        connector => values.connector.clone(),
+        kind => values.kind.clone(),
+        route => values.route.clone(),
+        engine => values.engine.clone(),
+        attempt => values.attempt,
+        messages => values.messages,
+        labels => labels,
+        trust => values.trust.clone(),
+        language => values.language.clone(),
+        date => values.date.clone(),
+        weekday => values.weekday.clone(),
+    };
+    let most = limits::INSTRUCTION_BYTES_MAX;
+    let rendered = jinja::render(&jinja::environment(FUEL), NAME, text, values, most);
+    rendered.map(|text| text.trim().to_owned()).map_err(|why| match why {
+        Unrendered::TooLong => format!("it renders more than {most} bytes"),
+        Unrendered::Faulty(said) => said,
+    })
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod edit;
 pub mod files;
 mod graph;
 pub mod instruction;
+pub mod jinja;
 pub mod json_schema;
 pub mod kinds;
 mod layers;

@@ -40,6 +40,7 @@ pub fn item(number: u64) -> Item {
         cut: None,
         labels: Vec::new(),
         reply: ReplyWay::To(Envelope { to: vec!["pat@example.org".into()], ..Envelope::default() }),
+        offers: Vec::new(),
         disposition: Disposition::Work,
         warnings: Vec::new(),
     }

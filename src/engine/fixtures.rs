@@ -22,6 +22,7 @@ pub fn item(title: &str, body: &str) -> Item {
         cut: None,
         labels: Vec::new(),
         reply: ReplyWay::Nowhere { reason: "a fixture".into() },
+        offers: Vec::new(),
         disposition: Disposition::Work,
         warnings: Vec::new(),
     }

@@ -6,6 +6,7 @@
 
 mod errors;
 mod hint;
+mod pace;
 mod redact;
 mod request;
 mod response;
@@ -22,6 +23,7 @@ use url::{Host, Url};
 
 pub use self::errors::timed_out;
 pub use self::hint::retry_hint;
+pub use self::pace::Pace;
 pub use self::redact::masked;
 pub use self::request::{Credentials, Effect, HttpRequest, Validators};
 pub use self::response::{HttpResponse, status_class};
@@ -32,6 +34,7 @@ use crate::model::limits;
 #[derive(Clone, Debug, Default)]
 pub struct HttpRoom {
     clients: Arc<Clients>,
+    paces: Arc<pace::Paces>,
 }
 
 /// One client for each pair of (TLS, this machine). Plain HTTP gets by without the system's certificates: they take
@@ -51,6 +54,12 @@ pub struct HttpStream {
 }
 
 impl HttpRoom {
+    /// What is known of an account's limits; the name is the caller's, and who asks under the same name shares it.
+    #[must_use]
+    pub fn pace(&self, account: &str) -> Pace {
+        self.paces.of(account)
+    }
+
     /// Sends a request, once, and reads the whole answer, whatever its status
     /// (see [`HttpResponse::into_ok`] to make errors of error statuses).
     ///
@@ -227,6 +236,10 @@ fn redirect_target(
     }
     if is_loopback(&target) && !is_loopback(from) {
         return refuse("an outside server redirects into this machine");
+    }
+    if request.same_origin && target.origin() != from.origin() {
+        let why = format!("the server redirects to another host, {}; it was not followed", masked(&target));
+        return Err(PortError::caused(ErrorClass::Config, request.doing(), why));
     }
     target.set_fragment(None);
     Ok(Some(target))

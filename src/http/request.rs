@@ -61,6 +61,7 @@ pub struct HttpRequest {
     pub(super) body_bytes_max: usize,
     pub(super) total: Duration,
     pub(super) effect: Effect,
+    pub(super) same_origin: bool,
 }
 
 impl HttpRequest {
@@ -73,11 +74,7 @@ impl HttpRequest {
     /// A `POST` of JSON, taken for a write unless [`reading`](Self::reading) says otherwise.
     #[must_use]
     pub fn post_json(url: Url, body: &serde_json::Value) -> Self {
-        let mut request = Self::new(Method::POST, url, Effect::Write);
-        request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        request.body = Some(body.to_string().into_bytes());
-        request
+        Self::writing(Method::POST, url).json(body)
     }
 
     fn new(method: Method, url: Url, effect: Effect) -> Self {
@@ -90,7 +87,49 @@ impl HttpRequest {
             body_bytes_max: limits::JSON_BYTES_MAX,
             total: limits::HTTP_TOTAL,
             effect,
+            same_origin: false,
         }
+    }
+
+    /// A request by any method that somebody may see the effect of, unless [`reading`](Self::reading) says otherwise.
+    #[must_use]
+    pub fn writing(method: Method, url: Url) -> Self {
+        Self::new(method, url, Effect::Write)
+    }
+
+    /// With a JSON body.
+    #[must_use]
+    pub fn json(self, body: &serde_json::Value) -> Self {
+        let mut request = self.body("application/json", body.to_string().into_bytes());
+        request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
+        request
+    }
+
+    /// With a body of this media type.
+    #[must_use]
+    pub fn body(self, media_type: &str, body: Vec<u8>) -> Self {
+        let mut request = self.header(CONTENT_TYPE, media_type);
+        request.body = Some(body);
+        request
+    }
+
+    /// Redirects that leave the origin of the URL are an error, not followed.
+    #[must_use]
+    pub fn same_origin(mut self) -> Self {
+        self.same_origin = true;
+        self
+    }
+
+    /// What a lost answer would mean.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// A header that is not secret, unless the request has one of that name.
+    #[must_use]
+    pub fn header_if_absent(self, name: HeaderName, value: &str) -> Self {
+        if self.headers.contains_key(&name) { self } else { self.header(name, value) }
     }
 
     /// Says that a repeat would do no harm: a query by `POST`, a completion.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::effect::Effect;
 use super::ids::{CaseId, DraftId, RunId};
 use super::time::Timestamp;
 
@@ -21,6 +22,9 @@ pub struct Envelope {
     pub place: String,
     /// The platform's own reply handle: message ids, file name, opaque value of a program.
     pub thread: serde_json::Value,
+    /// What else happens at the far side, before the text goes: shown in review, bound by the approval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
 }
 
 impl Envelope {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::draft::Envelope;
+use super::effect::Offer;
 use super::limits;
 use super::text::cut;
 use super::time::Timestamp;
@@ -55,6 +56,9 @@ pub struct Item {
     pub labels: Vec<String>,
     /// How an answer would travel.
     pub reply: ReplyWay,
+    /// What an answer can do besides.
+    #[serde(default)]
+    pub offers: Vec<Offer>,
     /// What ingest shall do with it.
     pub disposition: Disposition,
     /// Things the reviewer should know: two From headers, impossible date, Reply-To on another domain.

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// A server's clock further off than this is worth a word: its dates are compared with ours.
+pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(60);
+
 /// A cursor is a position, not a store: a program that returns more is at fault.
 pub const CURSOR_BYTES_MAX: usize = 64 * 1024;
 
@@ -46,6 +49,12 @@ pub const LABEL_BYTES_MAX: usize = 64;
 
 /// Labels of one case.
 pub const CASE_LABELS_MAX: usize = 16;
+
+/// Effects of one draft beside its text: more, nobody looks at one by one.
+pub const EFFECTS_MAX: usize = 16;
+
+/// One effect as it is written: a verb and a name.
+pub const EFFECT_BYTES_MAX: usize = 256;
 
 /// A draft body; beyond this an engine is writing something else than a reply.
 pub const DRAFT_BYTES_MAX: usize = 256 * 1024;

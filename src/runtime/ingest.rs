@@ -46,7 +46,7 @@ impl Rules {
     fn of(plan: &Plan) -> Self {
         let mute = plan.connectors.values().filter_map(|standing| match standing {
             Standing::Active(unit) => {
-                let replies = CATALOG.platform(&unit.platform).is_some_and(|spec| spec.replies);
+                let replies = CATALOG.platform(&unit.platform).is_some_and(|spec| spec.guarantee.replies());
                 (!replies).then(|| unit.name.clone())
             }
             Standing::Off(_) => None,

@@ -58,6 +58,8 @@ fn mask_item(item: &mut Item, scrubber: &Scrubber) {
         text(&mut attachment.name);
         text(&mut attachment.media_type);
     }
+    // Half an offer is none.
+    item.offers.retain(|offer| !serde_json::to_string(offer).is_ok_and(|text| has_secret(scrubber, &text)));
     match &mut item.disposition {
         Disposition::NoReply { reason } | Disposition::Quarantined { reason } => text(reason),
         Disposition::Work | Disposition::Own | Disposition::Baseline => {}
@@ -103,6 +105,7 @@ mod tests {
             cut: None,
             labels: Vec::new(),
             reply: ReplyWay::Nowhere { reason: "no".into() },
+            offers: Vec::new(),
             disposition: Disposition::Work,
             warnings: Vec::new(),
         };
@@ -133,6 +136,9 @@ mod tests {
                         *field = json!([{ "name": SECRET, "media_type": SECRET, "size_bytes": 1 }]);
                     }
                     "reply" => *field = json!({ "nowhere": { "reason": SECRET } }),
+                    "offers" => {
+                        *field = json!([{ "verb": SECRET, "what": SECRET, "value": { "one-of": [SECRET] } }]);
+                    }
                     "disposition" => *field = json!({ "quarantined": { "reason": SECRET } }),
                     "at" | "cut" => {}
                     other => panic!("a new field, {other}: may it hold a secret?"),

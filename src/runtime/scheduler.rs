@@ -323,6 +323,7 @@ fn item(timer: &TimerUnit, due: Timestamp) -> Item {
         cut,
         labels: timer.labels.clone(),
         reply: ReplyWay::Nowhere { reason: "a timer takes no replies".to_owned() },
+        offers: Vec::new(),
         disposition: Disposition::Work,
         warnings: Vec::new(),
     }

@@ -65,6 +65,7 @@ pub fn item(value: &Value, rules: &Rules, scrubber: &Scrubber) -> Item {
         cut,
         labels: labels(value),
         reply: reply(value, rules, scrubber),
+        offers: Vec::new(),
         disposition,
         warnings: Vec::new(),
     }

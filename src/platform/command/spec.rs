@@ -1,6 +1,6 @@
 //! The keys of `[command]`.
 
-use crate::platform::PlatformSpec;
+use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -55,7 +55,7 @@ pub const SPEC: PlatformSpec = PlatformSpec {
     ],
     every_min_s: 1,
     every_default_s: 5 * 60,
-    replies: true,
+    guarantee: Guarantee::Depends("the program is asked (`find`); one that cannot tell: held for you if unknown"),
     check,
     build: super::build,
 };

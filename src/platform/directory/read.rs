@@ -118,6 +118,7 @@ fn map(name: &OsStr, path: &Path, stamp: &Stamp, bytes: &[u8], key: String, plac
         cut,
         labels: Some(ending).filter(|ending| !ending.is_empty()).into_iter().collect(),
         reply: ReplyWay::To(Envelope { place: place.to_owned(), thread, ..Envelope::default() }),
+        offers: Vec::new(),
         disposition: Disposition::Work,
         warnings,
     }

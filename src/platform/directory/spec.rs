@@ -2,7 +2,7 @@
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use crate::platform::PlatformSpec;
+use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -36,7 +36,7 @@ pub const SPEC: PlatformSpec = PlatformSpec {
     ],
     every_min_s: 1,
     every_default_s: 5 * 60,
-    replies: true,
+    guarantee: Guarantee::FarSide("file name"),
     check,
     build: super::build,
 };

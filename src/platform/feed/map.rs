@@ -73,6 +73,7 @@ fn read(entry: &Entry, feed: &Feed, now: Timestamp) -> (Traits, Item) {
         cut,
         labels: labels(entry),
         reply: ReplyWay::Nowhere { reason: "a feed takes no replies".to_owned() },
+        offers: Vec::new(),
         disposition: Disposition::Work,
         warnings: Vec::new(),
     };

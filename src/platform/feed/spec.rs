@@ -3,7 +3,7 @@
 use url::Url;
 
 use crate::http::is_loopback;
-use crate::platform::PlatformSpec;
+use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -27,7 +27,7 @@ pub const SPEC: PlatformSpec = PlatformSpec {
     ],
     every_min_s: 60,
     every_default_s: 15 * 60,
-    replies: false,
+    guarantee: Guarantee::NoReplies,
     check,
     build: super::build,
 };

@@ -30,7 +30,7 @@ use self::session::Session;
 use self::spec::{Account, Endpoint, Login};
 use self::submit::Submission;
 use super::mail::compose::{self, Recipients};
-use super::{Connector, ConnectorContext, PlatformSpec};
+use super::{Connector, ConnectorContext, Guarantee, PlatformSpec};
 use crate::http::tls;
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::item::{Cursor, Page, PollRequest};
@@ -45,7 +45,7 @@ pub static SPEC: PlatformSpec = PlatformSpec {
     keys: spec::KEYS,
     every_min_s: 10,
     every_default_s: 300,
-    replies: true,
+    guarantee: Guarantee::Marker("its Message-ID, in the Sent mailbox"),
     check: spec::check,
     build,
 };

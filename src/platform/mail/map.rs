@@ -100,6 +100,7 @@ fn read(mail: &Mail<'_>, context: MailContext<'_>) -> Item {
         cut: body.cut,
         labels,
         reply: reply::reply_way(mail, context.own, context.from, context.place),
+        offers: Vec::new(),
         disposition,
         warnings: bounded(warnings),
     }
@@ -131,6 +132,7 @@ fn unreadable(raw: &[u8], context: MailContext<'_>) -> Item {
         attachments: Vec::new(),
         labels: context.labels,
         reply: ReplyWay::Nowhere { reason: reason.into() },
+        offers: Vec::new(),
         disposition: Disposition::Quarantined { reason: reason.into() },
         warnings: Vec::new(),
     }

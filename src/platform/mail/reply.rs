@@ -54,6 +54,7 @@ pub(super) fn reply_way(mail: &Mail<'_>, own: &OwnAddresses, from: &Party, place
         subject: reply_subject(&super::map::title(mail.subject()).0),
         place: place.to_owned(),
         thread: serde_json::to_value(thread).unwrap_or_default(),
+        effects: Vec::new(),
     })
 }
 

@@ -20,7 +20,7 @@ use self::out::{Found, Parcel};
 use self::poll::Wanted;
 use self::spec::{Account, Exit};
 use super::mail::compose;
-use super::{Connector, ConnectorContext, PlatformSpec};
+use super::{Connector, ConnectorContext, Guarantee, PlatformSpec};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::item::{Page, PollRequest};
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
@@ -34,7 +34,9 @@ pub static SPEC: PlatformSpec = PlatformSpec {
     keys: spec::KEYS,
     every_min_s: 1,
     every_default_s: 30,
-    replies: true,
+    guarantee: Guarantee::Depends(
+        "into a Maildir: once, by file name; through a program: held for you if unknown",
+    ),
     check: spec::check,
     build,
 };

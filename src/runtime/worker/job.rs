@@ -344,6 +344,7 @@ mod tests {
             cut: None,
             labels: Vec::new(),
             reply,
+            offers: Vec::new(),
             disposition,
             warnings: Vec::new(),
         }

@@ -50,6 +50,7 @@ fn item(key: &str) -> Item {
         cut: None,
         labels: Vec::new(),
         reply: ReplyWay::To(envelope()),
+        offers: Vec::new(),
         disposition: Disposition::Work,
         warnings: Vec::new(),
     }

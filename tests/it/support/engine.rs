@@ -149,6 +149,7 @@ pub fn request() -> EngineRequest {
         cut: None,
         labels: Vec::new(),
         reply: ReplyWay::Nowhere { reason: "a fixture".into() },
+        offers: Vec::new(),
         disposition: Disposition::Work,
         warnings: Vec::new(),
     };

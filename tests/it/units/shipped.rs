@@ -107,7 +107,8 @@ fn they_show_every_key_with_its_default() {
             tables.push(TableSpec::new("own", CATALOG.engine(stem).unwrap().keys, ""));
         }
         // The template engine neither costs nor waits.
-        let read_only = CATALOG.platform(stem).is_some_and(|spec| kind == Kind::Connector && !spec.replies);
+        let read_only =
+            CATALOG.platform(stem).is_some_and(|spec| kind == Kind::Connector && !spec.guarantee.replies());
         let skipped =
             |table: &TableSpec| stem == "template" && matches!(table.name, "engine" | "budget" | "restart");
         // Money in all its keys is shown once, with the engine that is paid by tokens.

@@ -1,0 +1,304 @@
+//! One account of a JSON API over HTTP: its address, who we are, its pace. What every such platform needs alike; each
+//! platform adds its own endpoints and types.
+//!
+//! All requests stay with the origin of the unit's base URL: links that a server gives ("the next page") are followed
+//! only there, and so are redirects of requests that carry the account's credentials.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Method;
+use reqwest::header::{AUTHORIZATION, HeaderName, LINK};
+use serde_json::Value;
+use url::Url;
+
+use super::ConnectorContext;
+use crate::http::{Credentials, Effect, HttpRequest, HttpResponse, HttpRoom, Pace, header, masked};
+use crate::model::class::{ErrorClass, PortError};
+use crate::model::limits;
+use crate::model::secret_ref::SecretRef;
+use crate::model::text::one_line;
+use crate::model::time::{Clock, Timestamp, short_span};
+use crate::secret::{SecretStore, SecretValue};
+
+/// A server's own words in an error, for people.
+const SAID_BYTES_MAX: usize = 200;
+
+/// How the account shows itself.
+#[derive(Clone, Debug)]
+pub enum Login {
+    /// Not at all.
+    Nobody,
+    /// `Authorization: Bearer <secret>`.
+    Bearer(SecretRef),
+    /// `Authorization: <secret>`, as it is.
+    Plain(SecretRef),
+    /// `Authorization: Basic`.
+    Basic {
+        /// User name.
+        user: String,
+        /// Password.
+        password: SecretRef,
+    },
+}
+
+/// One account of an API. Clones share connections and pace.
+#[derive(Clone)]
+pub struct ApiClient {
+    http: HttpRoom,
+    secrets: Arc<dyn SecretStore>,
+    clock: Clock,
+    base: Url,
+    login: Login,
+    headers: Vec<(HeaderName, String)>,
+    pace: Pace,
+    write_gap: Duration,
+}
+
+impl ApiClient {
+    /// An account at `base`, whose path may hold a prefix (`https://host/api/v3`).
+    ///
+    /// # Errors
+    /// `Config`: not a URL that can hold a path.
+    pub fn new(context: &ConnectorContext, base: &str, login: Login) -> Result<Self, PortError> {
+        let config = |why: &str| PortError::new(ErrorClass::Config, format!("the base URL {why}"));
+        let base = Url::parse(base).map_err(|error| config(&format!("is not a URL: {error}")))?;
+        if base.cannot_be_a_base() || !matches!(base.scheme(), "http" | "https") {
+            return Err(config("is not http or https"));
+        }
+        let who = match &login {
+            Login::Nobody => String::new(),
+            Login::Bearer(secret) | Login::Plain(secret) => secret.to_string(),
+            Login::Basic { user, password } => format!("{user} {password}"),
+        };
+        let pace = context.http.pace(&format!("{} {who}", base.origin().ascii_serialization()));
+        Ok(Self {
+            http: context.http.clone(),
+            secrets: Arc::clone(&context.secrets),
+            clock: context.clock.clone(),
+            base,
+            login,
+            headers: Vec::new(),
+            pace,
+            write_gap: Duration::ZERO,
+        })
+    }
+
+    /// A header of every request, not secret.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    /// The least time between two writes of this account.
+    #[must_use]
+    pub fn write_gap(mut self, gap: Duration) -> Self {
+        self.write_gap = gap;
+        self
+    }
+
+    /// The base URL.
+    #[must_use]
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The URL of a resource: each segment is one part of the path, whatever characters it holds (`group/project` too).
+    #[must_use]
+    pub fn at(&self, segments: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+
+    /// The same with a query.
+    #[must_use]
+    pub fn query(&self, segments: &[&str], query: &[(&str, &str)]) -> Url {
+        let mut url = self.at(segments);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    /// A URL that the server gave, if it lies at our own origin.
+    ///
+    /// # Errors
+    /// `Config`: it lies elsewhere, or is none. A proxy or an enterprise server that names another host must be told
+    /// apart from an attack by a person: it is not followed.
+    pub fn pinned(&self, given: &str) -> Result<Url, PortError> {
+        let doing = || format!("follow a link of {}", masked(&self.base));
+        let Ok(url) = self.base.join(given) else {
+            return Err(PortError::caused(ErrorClass::Config, doing(), "it is not a URL"));
+        };
+        if url.origin() == self.base.origin() {
+            return Ok(url);
+        }
+        let why = format!("it leads to another host, {}; it was not followed", masked(&url));
+        Err(PortError::caused(ErrorClass::Config, doing(), why))
+    }
+
+    /// The next page by the answer's `Link: <…>; rel="next"` (RFC 8288).
+    ///
+    /// # Errors
+    /// As [`pinned`](Self::pinned).
+    pub fn next_link(&self, response: &HttpResponse) -> Result<Option<Url>, PortError> {
+        let links = response.headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
+        links.flat_map(split_links).find_map(next_of).map(|url| self.pinned(url)).transpose()
+    }
+
+    /// Sends a request in the account's name, once. The answer has any status; see [`checked`](Self::checked).
+    ///
+    /// # Errors
+    /// `RateLimited` without a request while the account rests; those of the secret store and of [`HttpRoom::send`].
+    pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, PortError> {
+        if let Some(until) = self.pace.resting(self.now()) {
+            let why = "the server asked this account to wait";
+            return Err(PortError::caused(ErrorClass::RateLimited { until }, request.doing(), why));
+        }
+        let mut request = request.credentials(self.credentials().await?).same_origin();
+        for (name, value) in &self.headers {
+            request = request.header_if_absent(name.clone(), value);
+        }
+        if request.effect() == Effect::Write && !self.write_gap.is_zero() {
+            self.pace.before_write(self.write_gap).await;
+        }
+        let answer = self.http.send(request).await?;
+        Ok(answer)
+    }
+
+    /// The account rests: nothing is asked in its name before then.
+    pub fn rest(&self, until: Timestamp) {
+        self.pace.rest(until);
+    }
+
+    /// The answer, if its status is a success or "not modified"; a named limit makes the account rest. `said` finds the
+    /// server's own words in its error body.
+    ///
+    /// # Errors
+    /// Classed by the status (see [`crate::http::status_class`]), with the server's words.
+    pub fn checked(
+        &self,
+        response: HttpResponse,
+        said: impl FnOnce(&Value) -> Option<String>,
+    ) -> Result<HttpResponse, PortError> {
+        let words = serde_json::from_slice::<Value>(&response.body).ok().as_ref().and_then(said);
+        response.into_ok(self.now()).map_err(|mut error| {
+            if let ErrorClass::RateLimited { until } = error.class {
+                self.rest(until);
+            }
+            if let (Some(words), Some(status)) = (words, error.source.take()) {
+                error.source = Some(format!("{status}: {}", one_line(&words, SAID_BYTES_MAX)).into());
+            }
+            error
+        })
+    }
+
+    /// `GET` of JSON.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send) and [`checked`](Self::checked).
+    pub async fn get(
+        &self,
+        url: Url,
+        said: impl FnOnce(&Value) -> Option<String>,
+    ) -> Result<HttpResponse, PortError> {
+        let answer = self.send(HttpRequest::get(url)).await?;
+        self.checked(answer, said)
+    }
+
+    /// A write with a JSON body: `POST`, `PUT`, `PATCH`, `DELETE`.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send) and [`checked`](Self::checked); anything but a definite no is `Uncertain`.
+    pub async fn write(
+        &self,
+        method: Method,
+        url: Url,
+        body: &Value,
+        said: impl FnOnce(&Value) -> Option<String>,
+    ) -> Result<HttpResponse, PortError> {
+        let answer = self.send(HttpRequest::writing(method, url).json(body)).await?;
+        self.checked(answer, said)
+    }
+
+    async fn credentials(&self) -> Result<Option<Credentials>, PortError> {
+        Ok(Some(match &self.login {
+            Login::Nobody => return Ok(None),
+            Login::Bearer(secret) => Credentials::Bearer(self.secret(secret).await?),
+            Login::Plain(secret) => Credentials::Header(AUTHORIZATION, self.secret(secret).await?),
+            Login::Basic { user, password } => {
+                Credentials::Basic { user: user.clone(), password: self.secret(password).await? }
+            }
+        }))
+    }
+
+    async fn secret(&self, reference: &SecretRef) -> Result<SecretValue, PortError> {
+        self.secrets.read(reference).await.map_err(|error| {
+            PortError::caused(error.class(), format!("read the secret of {}", masked(&self.base)), error)
+        })
+    }
+}
+
+/// A server's clock differs from ours by more than a minute: said in status, since dates are compared with it.
+#[must_use]
+pub fn skew_note(response: &HttpResponse, now: Timestamp) -> Option<String> {
+    let server = header(&response.headers, "date").and_then(Timestamp::from_http_date)?;
+    let (early, late) = if server < now { (server, now) } else { (now, server) };
+    let span = late.since(early);
+    let side = if server < now { "behind" } else { "ahead of" };
+    (span > limits::CLOCK_SKEW_MAX)
+        .then(|| format!("the server's clock is {} {side} this machine's", short_span(span)))
+}
+
+/// The links of one header value; commas also stand inside `<…>`.
+fn split_links(value: &str) -> impl Iterator<Item = &str> {
+    let mut rest = value;
+    std::iter::from_fn(move || {
+        let start = rest.find('<')?;
+        let link = rest.get(start..)?;
+        let close = link.find('>')?;
+        let end = link.get(close..).and_then(|tail| tail.find(',')).map_or(link.len(), |comma| close + comma);
+        rest = link.get(end..)?;
+        link.get(..end)
+    })
+}
+
+fn next_of(link: &str) -> Option<&str> {
+    let (target, parameters) = link.strip_prefix('<')?.split_once('>')?;
+    let is_next = parameters.split(';').any(|parameter| {
+        let Some((name, value)) = parameter.split_once('=') else { return false };
+        name.trim().eq_ignore_ascii_case("rel")
+            && value.trim().trim_matches('"').split(' ').any(|word| word.eq_ignore_ascii_case("next"))
+    });
+    is_next.then_some(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(value: &str) -> Option<&str> {
+        split_links(value).find_map(next_of)
+    }
+
+    #[test]
+    fn the_next_link_among_others() {
+        let links =
+            r#"<https://a.example/x?page=1,2>; rel="prev", <https://a.example/x?page=3>; rel="next last""#;
+        assert_eq!(next(links), Some("https://a.example/x?page=3"));
+        assert_eq!(next("<https://a.example/x>; rel=next"), Some("https://a.example/x"));
+        for none in ["", "<", "<a>", "<a>; rel=last", "rel=next", "<a; rel=next"] {
+            assert_eq!(next(none), None, "{none}");
+        }
+    }
+}

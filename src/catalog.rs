@@ -52,6 +52,7 @@ catalog! {
         feed,
         imap,
         maildir,
+        mcp,
     }
     engines: {
         claude = "claude",

@@ -10,6 +10,7 @@ mod pace;
 mod redact;
 mod request;
 mod response;
+pub mod sse;
 pub mod tls;
 
 use std::sync::{Arc, OnceLock};

@@ -170,6 +170,30 @@ pub const TAP_STREAMS_MAX: usize = 1000;
 /// A catalog of a tap: some kilobytes for each stream's schema.
 pub const TAP_CATALOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
+/// A server that does not know the era it was asked in may say nothing; one that knows it answers in moments.
+pub const MCP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// One talk with an MCP server, all its pages together.
+pub const MCP_SESSION: Duration = Duration::from_secs(3600);
+
+/// All that an MCP server says in one talk.
+pub const MCP_STDOUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Pages walked through in one poll; the next goes on.
+pub const MCP_PAGES_MAX: usize = 20;
+
+/// Items after which no further page is asked for in one poll.
+pub const MCP_ITEMS_MAX: usize = 2000;
+
+/// A cursor of an MCP server; leaves room for our own part.
+pub const MCP_CURSOR_BYTES_MAX: usize = 32 * 1024;
+
+/// Tools of one server that are looked through.
+pub const MCP_TOOLS_MAX: usize = 1000;
+
+/// Names of tools kept to tell changes; 128 bytes each at most.
+pub const MCP_TOOLS_KEPT_MAX: usize = 100;
+
 /// A program's reply handle: it is stored with every draft and action.
 pub const REPLY_HANDLE_BYTES_MAX: usize = 16 * 1024;
 

@@ -10,6 +10,8 @@ pub mod hygiene;
 pub mod imap;
 pub mod mail;
 pub mod maildir;
+pub mod mcp;
+pub mod record;
 
 use std::path::PathBuf;
 use std::sync::Arc;

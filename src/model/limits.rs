@@ -194,6 +194,33 @@ pub const MCP_TOOLS_MAX: usize = 1000;
 /// Names of tools kept to tell changes; 128 bytes each at most.
 pub const MCP_TOOLS_KEPT_MAX: usize = 100;
 
+/// An answer about a token; those that are signed statements are some kilobytes.
+pub const OAUTH_ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// A token's life as it is believed: what lasts longer is looked at again by then.
+pub const OAUTH_LIFE_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// A token is renewed so long before it ends: clocks differ, and requests take their time.
+pub const OAUTH_EARLY: Duration = Duration::from_secs(60);
+
+/// How long a login waits for the person.
+pub const OAUTH_WAIT: Duration = Duration::from_secs(15 * 60);
+
+/// Between two questions whether a code was typed, where the server says nothing (RFC 8628); also what "slower" adds.
+pub const OAUTH_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The longest such pause: a person waits at the other end.
+pub const OAUTH_INTERVAL_MAX: Duration = Duration::from_secs(60);
+
+/// Visitors of the port that waits for a browser: its icon, a few others.
+pub const OAUTH_VISITORS_MAX: usize = 16;
+
+/// One visitor, from connecting to our answer.
+pub const OAUTH_VISIT: Duration = Duration::from_secs(10);
+
+/// What a visitor may say: an address with a code, and a browser's headers.
+pub const OAUTH_HEAD_BYTES_MAX: usize = 32 * 1024;
+
 /// A program's reply handle: it is stored with every draft and action.
 pub const REPLY_HANDLE_BYTES_MAX: usize = 16 * 1024;
 

@@ -11,6 +11,7 @@ pub mod imap;
 pub mod mail;
 pub mod maildir;
 pub mod mcp;
+pub mod oauth;
 pub mod record;
 
 use std::path::PathBuf;

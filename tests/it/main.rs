@@ -35,6 +35,7 @@ mod mail_answers;
 mod maildir;
 mod mcp;
 mod mcp_connector;
+mod oauth;
 mod packaging;
 mod process;
 mod real_agents;

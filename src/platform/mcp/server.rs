@@ -17,6 +17,7 @@ use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::mcp::MODERN;
 use crate::platform::ConnectorContext;
+use crate::platform::oauth::renew::Asker;
 use crate::process::{ChildLimits, ChildSpec, EnvValue, env};
 use crate::secret::Scrubber;
 use crate::unit::plan::EnvUnit;
@@ -149,9 +150,8 @@ impl Server {
 
     async fn credentials(&self, scrubber: &Scrubber) -> Result<Option<Credentials>, PortError> {
         let Some(reference) = self.context.settings.secret("token") else { return Ok(None) };
-        let value = self.context.secrets.read(reference).await.map_err(|error| {
-            PortError::caused(error.class(), format!("read the secret of {}", self.place()), error)
-        })?;
+        let ConnectorContext { http, secrets, clock, unit, .. } = &self.context;
+        let value = Asker { http, secrets: secrets.as_ref(), clock, unit }.token(reference).await?.value;
         scrubber.register(&value);
         Ok(Some(Credentials::Bearer(value)))
     }

@@ -52,6 +52,7 @@ catalog! {
         feed,
         imap,
         maildir,
+        matrix,
     }
     engines: {
         claude = "claude",

@@ -9,6 +9,7 @@ pub mod hygiene;
 pub mod imap;
 pub mod mail;
 pub mod maildir;
+pub mod matrix;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Matrix over a scripted homeserver: silent snapshots, gaps, edits, redactions, limits, lost answers.
 
+#![expect(clippy::indexing_slicing, reason = "a test's helper fails the test")]
+
 use serde_json::{Value as Json, json};
 use workagent::model::class::{ErrorClass, PortError, chain};
 use workagent::model::effect::Effect;

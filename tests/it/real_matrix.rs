@@ -1,5 +1,7 @@
 //! The ring of real peers: the `matrix` connector against Synapse. Runs where `WORKAGENT_LAB=1` is set.
 
+#![expect(clippy::indexing_slicing, reason = "a test's helper fails the test")]
+
 use std::sync::OnceLock;
 use std::time::Duration;
 

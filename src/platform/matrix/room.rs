@@ -70,7 +70,7 @@ impl Room {
         let Some(state_key) = &event.state_key else { return };
         match event.kind.as_str() {
             "m.room.name" => {
-                self.name = Some(one_line(event.text("name").unwrap_or_default(), NAME_BYTES_MAX))
+                self.name = Some(one_line(event.text("name").unwrap_or_default(), NAME_BYTES_MAX));
             }
             "m.room.encryption" => self.encrypted = true,
             "m.room.member" => {

@@ -5,6 +5,7 @@ pub mod api;
 pub mod command;
 pub mod directory;
 pub mod feed;
+pub mod gitlab;
 pub mod hygiene;
 pub mod imap;
 pub mod json;

@@ -50,8 +50,10 @@ catalog! {
         command,
         directory,
         feed,
+        gitlab,
         imap,
         maildir,
+        matrix,
         mcp,
     }
     engines: {

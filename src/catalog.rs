@@ -51,6 +51,7 @@ catalog! {
         directory,
         feed,
         imap,
+        linear,
         maildir,
     }
     engines: {

@@ -7,6 +7,7 @@ pub mod directory;
 pub mod feed;
 pub mod hygiene;
 pub mod imap;
+pub mod linear;
 pub mod mail;
 pub mod maildir;
 

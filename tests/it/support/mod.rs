@@ -5,6 +5,7 @@ pub mod again;
 pub mod binary;
 pub mod children;
 pub mod connector;
+pub mod contracts;
 pub mod corpus;
 pub mod engine;
 pub mod http;

@@ -32,6 +32,7 @@ fn all_of_them_compile_without_a_word() {
     directory.connector disabled: [install] enabled = false
     feed.connector disabled: [install] enabled = false
     imap.connector disabled: [install] enabled = false
+    linear.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false
     acp.engine disabled: [install] enabled = false
     anthropic.engine disabled: [install] enabled = false

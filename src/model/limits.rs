@@ -158,6 +158,21 @@ pub const COMMAND_STATE_BYTES_MAX: usize = 60 * 1024;
 /// What of a command connector's stderr goes into an error.
 pub const COMMAND_STDERR_SHOWN_BYTES_MAX: usize = 600;
 
+/// Records of one run of a tap, which cannot be told to stop early: with [`TAP_STDOUT_BYTES_MAX`] it bounds memory.
+pub const TAP_ITEMS_MAX: usize = 20_000;
+
+/// All lines of one run of a tap.
+pub const TAP_STDOUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Log lines of a tap that are shown: the first say what is wrong.
+pub const TAP_LOGS_MAX: usize = 5;
+
+/// Streams whose keys are remembered in one run of a tap.
+pub const TAP_STREAMS_MAX: usize = 1000;
+
+/// A catalog of a tap: some kilobytes for each stream's schema.
+pub const TAP_CATALOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
 /// A program's reply handle: it is stored with every draft and action.
 pub const REPLY_HANDLE_BYTES_MAX: usize = 16 * 1024;
 

@@ -5,6 +5,7 @@ pub mod api;
 pub mod command;
 pub mod directory;
 pub mod feed;
+pub mod fill;
 pub mod hygiene;
 pub mod imap;
 pub mod linear;

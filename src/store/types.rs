@@ -207,7 +207,10 @@ pub enum BeginRun {
 
 /// How a run ended, for the record; each moves the case.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "one at a time, on its way to the writer; never kept in numbers")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time, on its way to the writer; never kept in numbers"
+)]
 pub enum RunEnd {
     /// A draft: case to `review`; an older open draft is superseded.
     Draft {

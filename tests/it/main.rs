@@ -5,6 +5,7 @@
 mod canary;
 mod child_env;
 mod command;
+mod command_taps;
 mod control;
 // Crash points are compiled into debug builds only.
 #[cfg(debug_assertions)]

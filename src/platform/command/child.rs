@@ -1,7 +1,9 @@
 //! Runs the program: a request on its standard input, its lines to whoever asks, what it says on stderr for people.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
+use crate::model::secret_ref::SecretRef;
 use crate::model::text::one_line;
 use crate::model::time::{Timestamp, short_span};
 use crate::platform::ConnectorContext;
 use crate::process::{ChildEnd, ChildEnv, ChildLimits, ChildReport, ChildSpec, EnvValue, env};
-use crate::secret::Scrubber;
+use crate::secret::{Scrubber, SecretValue};
 use crate::unit::plan::EnvUnit;
 
 /// The program and what it gets.
@@ -23,6 +26,23 @@ pub struct Program {
     args: Vec<String>,
     timeout: Duration,
     env: [Arc<EnvUnit>; 1],
+}
+
+/// What one run is asked.
+pub struct Ask {
+    /// Its standard input, then closed.
+    pub stdin: Vec<u8>,
+    /// Arguments behind those of the unit: never a secret.
+    pub args: Vec<OsString>,
+    /// Most bytes of its standard output.
+    pub stdout_bytes_max: usize,
+}
+
+impl Ask {
+    /// A request of our own protocol.
+    pub fn line(stdin: Vec<u8>) -> Self {
+        Self { stdin, args: Vec::new(), stdout_bytes_max: limits::COMMAND_STDOUT_BYTES_MAX }
+    }
 }
 
 /// A run that came to its end.
@@ -63,6 +83,23 @@ impl Program {
         self.context.clock.now()
     }
 
+    /// A directory of its own, not yet made.
+    pub fn state_dir(&self) -> PathBuf {
+        self.context.state_dir.clone()
+    }
+
+    /// The value behind a reference of the unit.
+    ///
+    /// # Errors
+    /// Of the secret store.
+    pub async fn secret(&self, reference: &SecretRef, name: &str) -> Result<SecretValue, PortError> {
+        self.context
+            .secrets
+            .read(reference)
+            .await
+            .map_err(|error| PortError::caused(error.class(), format!("read the secret for `{name}`"), error))
+    }
+
     /// Its whole environment, and what masks the secrets in it.
     pub async fn environment(&self) -> Result<(ChildEnv, Scrubber), PortError> {
         let ConnectorContext { environment, secrets, .. } = &self.context;
@@ -84,7 +121,7 @@ impl Program {
         &self,
         env: ChildEnv,
         scrubber: &Scrubber,
-        request: Vec<u8>,
+        ask: Ask,
         take: &mut (dyn FnMut(&[u8]) -> bool + Send),
     ) -> Result<Ran, PortError> {
         let cwd = self.context.state_dir.clone();
@@ -100,16 +137,16 @@ impl Program {
         }
         let spec = ChildSpec {
             program: self.name.clone().into(),
-            args: self.args.iter().map(Into::into).collect(),
+            args: self.args.iter().map(Into::into).chain(ask.args).collect(),
             env,
             cwd,
-            stdin: request,
+            stdin: ask.stdin,
             limits: ChildLimits {
                 first_output: self.timeout,
                 idle: self.timeout,
                 total: self.timeout,
                 line_bytes_max: limits::COMMAND_LINE_BYTES_MAX,
-                stdout_bytes_max: limits::COMMAND_STDOUT_BYTES_MAX,
+                stdout_bytes_max: ask.stdout_bytes_max,
             },
         };
         let enough = CancellationToken::new();

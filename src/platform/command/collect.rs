@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::map::{self, Rules};
-use super::wire::{self, Fault, Line};
+use super::tap::Reader;
+use super::tap_run::Caps;
+use super::wire::{Fault, Line};
 use crate::model::item::Item;
 use crate::model::limits;
 use crate::model::text::{one_line, short_size};
@@ -24,6 +26,8 @@ pub struct Chunk {
 pub struct Collector<'a> {
     rules: &'a Rules,
     scrubber: &'a Scrubber,
+    reader: Reader<'a>,
+    caps: Caps,
     items_max: usize,
     open: Chunk,
     taken: usize,
@@ -31,6 +35,7 @@ pub struct Collector<'a> {
     odd_line: String,
     lossy: bool,
     logs: Vec<String>,
+    logs_left: u64,
     /// Whole chunks, in order, none with more than `items_max` items.
     pub chunks: VecDeque<Chunk>,
     /// The program's own word on a failure.
@@ -39,14 +44,24 @@ pub struct Collector<'a> {
     pub done: Option<(bool, Option<Duration>)>,
     /// Why the rest was not taken.
     pub broken: Option<String>,
+    /// It gave as many items as one run may.
+    pub full: bool,
 }
 
 impl<'a> Collector<'a> {
     #[must_use]
-    pub fn new(rules: &'a Rules, scrubber: &'a Scrubber, items_max: usize) -> Self {
+    pub fn new(
+        rules: &'a Rules,
+        scrubber: &'a Scrubber,
+        reader: Reader<'a>,
+        caps: Caps,
+        items_max: usize,
+    ) -> Self {
         Self {
             rules,
             scrubber,
+            reader,
+            caps,
             items_max: items_max.max(1),
             open: Chunk::default(),
             taken: 0,
@@ -54,11 +69,19 @@ impl<'a> Collector<'a> {
             odd_line: String::new(),
             lossy: false,
             logs: Vec::new(),
+            logs_left: 0,
             chunks: VecDeque::new(),
             fault: None,
             done: None,
             broken: None,
+            full: false,
         }
+    }
+
+    /// The last state it gave.
+    #[must_use]
+    pub fn last_state(&self) -> Option<&Value> {
+        self.chunks.iter().rev().find_map(|chunk| chunk.state.as_ref())
     }
 
     /// One line; `false` once nothing further is taken and the program may be ended.
@@ -77,14 +100,14 @@ impl<'a> Collector<'a> {
         if line.is_empty() {
             return true;
         }
-        match wire::read(line) {
+        match self.reader.read(line) {
             Some(Line::Item(value)) => self.item(&value),
             Some(Line::State(state)) => self.state(state),
-            Some(Line::Log(message)) => {
-                if self.logs.len() < limits::ITEM_LIST_LEN_MAX && !message.is_empty() {
-                    self.logs.push(self.scrubber.scrub_owned(message));
-                }
+            Some(Line::Log(message)) if message.is_empty() => {}
+            Some(Line::Log(message)) if self.logs.len() < self.caps.logs => {
+                self.logs.push(self.scrubber.scrub_owned(message));
             }
+            Some(Line::Log(_)) => self.logs_left += 1,
             Some(Line::Error(fault)) => self.fault = self.fault.take().or(Some(fault)),
             Some(Line::Done { more, wait }) => self.done = Some((more, wait)),
             Some(_) => {}
@@ -99,11 +122,9 @@ impl<'a> Collector<'a> {
     }
 
     fn item(&mut self, value: &Value) {
-        if self.taken == limits::COMMAND_ITEMS_MAX {
-            self.broken = Some(format!(
-                "it gave more than {} items in one run; it should stop earlier and say `\"more\": true`",
-                limits::COMMAND_ITEMS_MAX
-            ));
+        if self.taken == self.caps.items {
+            self.full = true;
+            self.broken = Some(format!("it gave more than {} items in one run", self.caps.items));
             return;
         }
         self.taken += 1;
@@ -123,6 +144,22 @@ impl<'a> Collector<'a> {
             ));
             return;
         }
+        // A position is kept in the database, where no secret may be.
+        let text = state.to_string();
+        if self.scrubber.mask_whole(&text) != text {
+            self.broken = Some("its state holds a secret, which is not kept".to_owned());
+            return;
+        }
+        // States come by the hundred; those whose items fit one page are committed with the last of them.
+        if let Some(last) = self
+            .chunks
+            .back_mut()
+            .filter(|last| last.state.is_some() && last.items.len() + self.open.items.len() <= self.items_max)
+        {
+            last.items.append(&mut self.open.items);
+            last.state = Some(state);
+            return;
+        }
         self.open.state = Some(state);
         self.chunks.push_back(std::mem::take(&mut self.open));
     }
@@ -138,6 +175,9 @@ impl<'a> Collector<'a> {
     #[must_use]
     pub fn notes(&self, lines_skipped: u64) -> Vec<String> {
         let mut notes = self.logs.clone();
+        if self.logs_left > 0 {
+            notes.push(format!("{} more log lines", self.logs_left));
+        }
         if self.odd_lines > 0 {
             let (count, what) = (self.odd_lines, if self.odd_lines == 1 { "line is" } else { "lines are" });
             notes.push(format!("{count} {what} not of the protocol, the first: {}", self.odd_line));

@@ -32,11 +32,21 @@
 //! **Find**, asked after a send whose outcome is not known. `{"op": "find", "protocol": 1, "action_id": …,
 //! "reply_handle": …, "body": …, "since": "2026-11-30T08:00:00Z"}`. Answer: `{"type": "found", "remote_id": …}`,
 //! `{"type": "absent"}` or `{"type": "unsupported"}` (then the user is asked).
+//!
+//! # Other protocols
+//!
+//! `protocol = "singer"` runs the program as a Singer tap (`--config F [--state F] [--catalog F]`), `"airbyte"` as an
+//! Airbyte source (`read --config F --catalog F [--state F]`); see [`tap`] for their lines and [`record`] for how a
+//! record becomes an item. They only read.
 
 mod child;
 mod collect;
 mod map;
+mod record;
+mod run_files;
 mod spec;
+mod tap;
+mod tap_run;
 mod wire;
 
 use std::collections::VecDeque;
@@ -48,10 +58,11 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use self::child::{Program, Ran};
+use self::child::{Ask, Program, Ran};
 use self::collect::{Chunk, Collector};
 use self::map::Rules;
 pub use self::spec::SPEC;
+use self::tap_run::Tap;
 use self::wire::Line;
 use super::{Connector, ConnectorContext};
 use crate::model::class::{ErrorClass, PortError};
@@ -60,13 +71,14 @@ use crate::model::limits;
 use crate::model::marker;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::time::Timestamp;
-use crate::process::lookup;
+use crate::process::{ChildEnd, lookup};
 
 /// A program.
 struct CommandConnector {
     unit: String,
     program: Program,
     rules: Rules,
+    tap: Tap,
     mark: bool,
     find_delay: Duration,
     /// Pages of the last run that were not handed out yet. Lost with the process; then the run is repeated.
@@ -85,7 +97,12 @@ struct Run {
 }
 
 enum RunEnd {
-    Well { more: bool, wait: Option<Duration> },
+    /// All was said; `whole` unless the run was ended before it said all.
+    Well {
+        more: bool,
+        wait: Option<Duration>,
+        whole: bool,
+    },
     Badly(PortError),
 }
 
@@ -129,6 +146,7 @@ fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
     Ok(Arc::new(CommandConnector {
         unit: context.unit.clone(),
         rules,
+        tap: Tap::of(settings)?,
         mark: settings.get("mark").is_none() || settings.flag("mark"),
         find_delay: settings.duration("find_delay").unwrap_or(Duration::from_secs(30)),
         program: Program::new(context),
@@ -150,11 +168,25 @@ impl CommandConnector {
             "now": request.now.to_string(), "items_max": limits::COMMAND_ITEMS_MAX,
         });
         let (env, scrubber) = self.program.environment().await?;
-        let mut collector = Collector::new(&self.rules, &scrubber, request.items_max);
-        let ran = self.program.run(env, &scrubber, line(&ask), &mut |line| collector.take(line)).await?;
+        let begun = self.tap.begin(&self.program, &scrubber, &memory.state).await?;
+        let caps = self.tap.caps();
+        let ask = match &begun.files {
+            None => Ask::line(line(&ask)),
+            Some(files) => {
+                Ask { stdin: Vec::new(), args: files.args().to_vec(), stdout_bytes_max: caps.stdout_bytes }
+            }
+        };
+        let reader = self.tap.reader(&begun, &scrubber, &memory.state);
+        let mut collector = Collector::new(&self.rules, &scrubber, reader, caps, request.items_max);
+        let ran = self.program.run(env, &scrubber, ask, &mut |line| collector.take(line)).await?;
+        drop(begun);
         collector.close();
         let mut notes = collector.notes(ran.report.lines_skipped);
-        let end = self.end_of_poll(&collector, &ran, request.now, &|text| scrubber.scrub_owned(text));
+        let end =
+            self.end_of_poll(&collector, &ran, &memory, request.now, &|text| scrubber.scrub_owned(text));
+        if matches!(end, RunEnd::Well { whole: false, .. }) {
+            notes.push("it says more than one run may; the next goes on from its last state".to_owned());
+        }
         let mut chunks = collector.chunks;
         if let Some(began) = memory.began {
             let items = chunks.iter_mut().flat_map(|chunk| &mut chunk.items);
@@ -171,13 +203,26 @@ impl CommandConnector {
         &self,
         collector: &Collector<'_>,
         ran: &Ran,
+        memory: &Memory,
         now: Timestamp,
         mask: &dyn Fn(String) -> String,
     ) -> RunEnd {
         let doing = format!("poll with {}", self.program.name());
         let fail = |class, why: String| RunEnd::Badly(PortError::caused(class, doing, with(&why, &ran.said)));
+        let over = collector.full || ran.report.end == ChildEnd::OverCap;
+        if self.tap.protocol.is_tap()
+            && over
+            && collector.last_state().is_some_and(|state| *state != memory.state)
+        {
+            return RunEnd::Well { more: true, wait: None, whole: false };
+        }
         if let Some(why) = &collector.broken {
-            return fail(ErrorClass::NETWORK, why.clone());
+            let advice = match (collector.full, self.tap.protocol.is_tap()) {
+                (true, true) => "; it should give a state earlier",
+                (true, false) => "; it should stop earlier and say `\"more\": true`",
+                (false, _) => "",
+            };
+            return fail(ErrorClass::NETWORK, format!("{why}{advice}"));
         }
         if let Some(fault) = &collector.fault {
             return fail(fault.class(now), mask(fault.message().to_owned()));
@@ -186,7 +231,9 @@ impl CommandConnector {
             return fail(ErrorClass::NETWORK, how);
         }
         match collector.done {
-            Some((more, wait)) => RunEnd::Well { more, wait },
+            Some((more, wait)) => RunEnd::Well { more, wait, whole: true },
+            // Their end is the exit status.
+            None if self.tap.protocol.is_tap() => RunEnd::Well { more: false, wait: None, whole: true },
             None => fail(ErrorClass::NETWORK, "it ended without saying `done`".to_owned()),
         }
     }
@@ -202,8 +249,9 @@ impl CommandConnector {
         let notes = std::mem::take(&mut run.notes);
         let last = run.chunks.is_empty();
         let (more, not_before) = match &run.end {
-            RunEnd::Well { more, wait } if last => {
-                (run.memory.began, run.memory.part) = (None, 0);
+            RunEnd::Well { more, wait, whole } if last => {
+                run.memory.began = run.memory.began.filter(|_| !whole);
+                run.memory.part = 0;
                 (*more, *wait)
             }
             // What was good of a bad run is committed first.
@@ -232,7 +280,7 @@ impl CommandConnector {
             }
             true
         };
-        let ran = self.program.run(env, &scrubber, request, &mut take).await?;
+        let ran = self.program.run(env, &scrubber, Ask::line(request), &mut take).await?;
         let end = self.program.bad_end(ran.report.end);
         let said = ran.said;
         // Two different answers are none.

@@ -57,6 +57,12 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Of a program that says it in other words.
+    #[must_use]
+    pub fn new(class: &str, message: &str) -> Self {
+        Self { class: class.to_owned(), message: one_line(message, 400), wait: None }
+    }
+
     /// What it means for us; an unknown or missing class is "later".
     #[must_use]
     pub fn class(&self, now: Timestamp) -> ErrorClass {

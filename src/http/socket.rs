@@ -69,7 +69,7 @@ impl HttpRoom {
             let opened = tokio_tungstenite::client_async_with_config(url.as_str(), way, Some(bounds)).await;
             // The library's own text may hold the URL.
             let (stream, _) = opened.map_err(|error| network(said(&error)))?;
-            Ok(stream)
+            Ok::<_, PortError>(stream)
         };
         let stream = timeout(limits::HTTP_CONNECT, open)
             .await

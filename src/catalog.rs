@@ -53,6 +53,7 @@ catalog! {
         imap,
         linear,
         maildir,
+        slack,
     }
     engines: {
         claude = "claude",

@@ -11,6 +11,7 @@ pub mod imap;
 pub mod linear;
 pub mod mail;
 pub mod maildir;
+pub mod slack;
 
 use std::path::PathBuf;
 use std::sync::Arc;

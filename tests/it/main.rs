@@ -49,6 +49,8 @@ mod reload_storm;
 mod replay;
 mod routing;
 mod sandbox;
+mod slack;
+mod slack_socket;
 mod status_truth;
 mod stop;
 mod submission;

@@ -4,7 +4,9 @@ use serde_json::json;
 use workagent::model::class::{ErrorClass, chain};
 use workagent::model::effect::Effect;
 use workagent::model::item::{Backlog, ReplyWay};
-use workagent::platform::linear;
+use workagent::model::secret_ref::SecretRef;
+use workagent::platform::{linear, slack};
+use workagent::unit::value::Value;
 
 use super::support::connector::{Bench, NOW, secret, text};
 use super::support::contracts::Contract;
@@ -53,6 +55,44 @@ async fn real_linear_schema() {
         "People",
         "Standing",
         "Viewer",
+    ];
+    assert_eq!(server.validated(), all);
+}
+
+/// Slack's arguments as they stand in the types of its own client. The one that is not among them, `client_msg_id`, is
+/// left out of the comparison.
+#[tokio::test]
+async fn real_slack_arguments() {
+    if !lab_is_on() {
+        return;
+    }
+    let server = Contract::start("slack");
+    let app = Value::Secret(SecretRef::Stored("canary".into()));
+    let keys = [
+        ("workspace", text("acme")),
+        ("token", secret()),
+        ("app_token", app),
+        ("base_url", text(&format!("{}/api/", server.url))),
+    ];
+    let mut bench = Bench::new(&slack::SPEC, "/nonexistent".as_ref(), &keys);
+    bench.poll().await.unwrap();
+    let items = bench.poll().await.unwrap().items;
+    bench.poll().await.unwrap();
+    bench.connector.changed(bench.cursor.as_ref()).unwrap().await.unwrap_err();
+    let mut action = bench.reply(&items[0], 7, "On it.");
+    action.envelope.effects = vec![Effect::with("react", "eyes")];
+    let payload = bench.prepare(&action);
+    bench.connector.deliver(&action, &payload).await.unwrap();
+    bench.connector.confirm(&action, &payload, NOW).await.unwrap();
+    let all = [
+        "apps.connections.open",
+        "auth.test",
+        "chat.postMessage",
+        "conversations.history",
+        "conversations.replies",
+        "reactions.add",
+        "users.conversations",
+        "users.info",
     ];
     assert_eq!(server.validated(), all);
 }

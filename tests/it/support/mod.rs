@@ -16,5 +16,6 @@ pub mod mail;
 pub mod mailbox;
 pub mod proof;
 pub mod scene;
+pub mod slack;
 pub mod smtp;
 pub mod way;

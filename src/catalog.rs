@@ -50,6 +50,7 @@ catalog! {
         command,
         directory,
         feed,
+        gitlab,
         imap,
         linear,
         maildir,

@@ -29,17 +29,24 @@ pub fn retry_hint(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     if let Some(wait) = allowances(headers, server_now) {
         return Some(sane(wait));
     }
-    if header(headers, "x-ratelimit-remaining")?.trim() != "0" {
-        return None;
-    }
-    let reset = header(headers, "x-ratelimit-reset")?.trim().parse::<f64>().ok()?;
-    // Milliseconds, seconds since 1970, or seconds from now: the sizes cannot be mistaken for each other.
-    let seconds = match reset {
-        reset if reset > 1e12 => seconds_until(Timestamp(whole(reset)), server_now),
-        reset if reset > 1e9 => seconds_until(Timestamp(whole(reset * 1000.0)), server_now),
-        reset => reset,
-    };
-    Some(sane(seconds))
+    used_up(headers, server_now).map(sane)
+}
+
+/// The reset of a used-up allowance in the two spellings there are, in seconds from now. Its value is a moment in
+/// ISO 8601 (Jira), milliseconds or seconds since 1970, or seconds from now: the sizes cannot be mistaken for each other.
+fn used_up(headers: &HeaderMap, now: Timestamp) -> Option<f64> {
+    ["x-ratelimit", "ratelimit"].iter().find_map(|prefix| {
+        if header(headers, format!("{prefix}-remaining"))?.trim() != "0" {
+            return None;
+        }
+        let reset = header(headers, format!("{prefix}-reset"))?.trim();
+        match reset.parse::<f64>() {
+            Ok(reset) if reset > 1e12 => Some(seconds_until(Timestamp(whole(reset)), now)),
+            Ok(reset) if reset > 1e9 => Some(seconds_until(Timestamp(whole(reset * 1000.0)), now)),
+            Ok(reset) => Some(reset),
+            Err(_) => Timestamp::from_rfc3339(reset).map(|at| seconds_until(at, now)),
+        }
+    })
 }
 
 /// Allowances of model vendors, several beside each other: the longest wait among those that are used up, in seconds.
@@ -154,11 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn a_used_up_allowance_in_three_units() {
+    fn a_used_up_allowance_in_all_its_units() {
         let used_up = ("x-ratelimit-remaining", "0");
         check(&[used_up, ("x-ratelimit-reset", "1796025660")], Some(60.0));
         check(&[used_up, ("x-ratelimit-reset", "1796025660000")], Some(60.0));
         check(&[used_up, ("x-ratelimit-reset", "60")], Some(60.0));
         check(&[("x-ratelimit-remaining", "7"), ("x-ratelimit-reset", "60")], None);
+        check(&[("ratelimit-remaining", "0"), ("ratelimit-reset", "1796025660")], Some(60.0));
+        for reset in ["2026-11-30T08:01:00Z", "2026-11-30T08:01Z", "2026-11-30T09:01:00+01:00"] {
+            check(&[used_up, ("x-ratelimit-reset", reset)], Some(60.0));
+        }
+        check(&[used_up, ("x-ratelimit-reset", "soon")], None);
     }
 }

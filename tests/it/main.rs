@@ -23,6 +23,7 @@ mod engine_places;
 mod engine_rests;
 mod feed;
 mod files;
+mod gitlab;
 mod http;
 mod imap;
 mod imap_servers;

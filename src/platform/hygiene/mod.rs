@@ -4,6 +4,7 @@
 
 mod element;
 pub mod html;
+pub mod markdown;
 mod page;
 mod style;
 pub mod text;

@@ -31,6 +31,7 @@ fn all_of_them_compile_without_a_word() {
     command.connector disabled: [install] enabled = false
     directory.connector disabled: [install] enabled = false
     feed.connector disabled: [install] enabled = false
+    gitlab.connector disabled: [install] enabled = false
     imap.connector disabled: [install] enabled = false
     linear.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false

@@ -504,7 +504,7 @@ mod answering {
         assert_eq!(method, "chat.postMessage");
         let body = body.unwrap();
         assert_eq!(body["client_msg_id"].as_str().unwrap().len(), 36);
-        let mut rest = body.clone();
+        let mut rest = body;
         rest.as_object_mut().unwrap().remove("client_msg_id");
         let expected = json!({
             "channel": "C1",

@@ -38,7 +38,7 @@ async fn begun() -> (Slack, SocketServer, Bench) {
 
 async fn wait(bench: &Bench) -> Result<(), PortError> {
     let changed = bench.connector.changed(bench.cursor.as_ref()).unwrap();
-    timeout(PLENTY, changed).await.expect("nothing woke it")
+    timeout(PLENTY, changed).await.unwrap_or_else(|_| panic!("nothing woke it"))
 }
 
 /// Serves on a thread of its own while the connector waits.

@@ -140,7 +140,7 @@ impl SlackConnector {
         let mut memory = self.memory();
         memory.turn += 1;
         // With one call a minute, conversations and threads take turns: many threads must not keep news out.
-        let threads_first = slow && memory.turn % 2 == 0;
+        let threads_first = slow && memory.turn.is_multiple_of(2);
         let hints = std::mem::take(&mut memory.hints);
         for (target, at) in &hints {
             if let Some(root) = target.root {

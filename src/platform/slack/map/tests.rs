@@ -101,7 +101,7 @@ fn texts_of_apps_and_files() {
 
 #[test]
 fn odd_shapes_are_kept_for_the_user() {
-    for value in [json!(null), json!({}), json!({ "ts": 1_796_025_600.0001 }), json!({ "ts": "soon" })] {
+    for value in [json!(null), json!({}), json!({ "ts": 1_796_025_600.000_1 }), json!({ "ts": "soon" })] {
         let item = item(&value, View { me: &me(), channel: &channel("im"), names: &HashMap::new() });
         assert!(matches!(item.disposition, Disposition::Quarantined { .. }), "{value}");
     }

@@ -54,6 +54,7 @@ catalog! {
         imap,
         linear,
         maildir,
+        matrix,
         slack,
     }
     engines: {

@@ -13,6 +13,7 @@ pub mod json;
 pub mod linear;
 pub mod mail;
 pub mod maildir;
+pub mod matrix;
 pub mod slack;
 
 use std::path::PathBuf;

@@ -52,9 +52,11 @@ catalog! {
         feed,
         gitlab,
         imap,
+        linear,
         maildir,
         matrix,
         mcp,
+        slack,
     }
     engines: {
         claude = "claude",

@@ -10,12 +10,14 @@ pub mod gitlab;
 pub mod hygiene;
 pub mod imap;
 pub mod json;
+pub mod linear;
 pub mod mail;
 pub mod maildir;
 pub mod matrix;
 pub mod mcp;
 pub mod oauth;
 pub mod record;
+pub mod slack;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -52,7 +52,7 @@ pub async fn command(args: EnvArgs, context: &mut Context<'_>) -> Result<u8, Cli
     };
     let environment = daemon_environment(&context.paths()?).await;
     let environment = environment.unwrap_or_else(|| context.environment.clone());
-    let origins = explain(&environment, &unit.env);
+    let origins = explain(&environment, &unit.child_env());
     let text = if json {
         let rows = origins.iter().map(|(name, origin)| json!({"name": name, "origin": origin.describe()}));
         pretty(&json!({"version": 1, "engine": unit.name, "variables": rows.collect::<Vec<_>>()}))

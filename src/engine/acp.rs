@@ -170,7 +170,7 @@ fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, P
         submit: !matches!(settings.get("submit"), Some(crate::unit::value::Value::Bool(false))),
         no_progress: settings.duration("no_progress_timeout").unwrap_or(limits::ENGINE_NO_PROGRESS),
         sandbox: unit.sandbox.clone(),
-        env: unit.env.clone(),
+        env: unit.child_env(),
         context,
     }))
 }

@@ -142,7 +142,7 @@ impl Agent {
             home: settings.path("home").cloned().unwrap_or_default(),
             sessions: settings.flag("sessions"),
             key: settings.secret("key").cloned(),
-            env: unit.env.clone(),
+            env: unit.child_env(),
             wishes,
             context,
             version: Mutex::new(None),

@@ -95,7 +95,7 @@ fn build(unit: &EngineUnit, context: EngineContext) -> Result<ExecutionEngine, P
         program: settings.text("program").unwrap_or_default().into(),
         args: settings.list("args").iter().map(OsString::from).collect(),
         output: How::of(settings.text("output").unwrap_or_default()),
-        env: unit.env.clone(),
+        env: unit.child_env(),
         context,
     }))
 }

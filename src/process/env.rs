@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{ChildEnv, EnvValue};
@@ -89,6 +90,15 @@ pub enum Origin {
         /// As declared: a text or a reference.
         setting: Setting,
     },
+    /// The PATH with directories in front.
+    Extended {
+        /// The engine whose `path` they are.
+        unit: String,
+        /// The first is searched first.
+        dirs: Vec<PathBuf>,
+        /// Where the rest comes from.
+        rest: Box<Self>,
+    },
 }
 
 impl Origin {
@@ -102,6 +112,10 @@ impl Origin {
             Self::Set { unit, setting: Setting::Text(_) } => format!("set by `{unit}.env`"),
             Self::Set { unit, setting: Setting::Secret(reference) } => {
                 format!("secret `{reference}`, set by `{unit}.env`")
+            }
+            Self::Extended { unit, dirs, rest } => {
+                let dirs: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+                format!("{} by `path` of `{unit}.engine`, then {}", dirs.join(", "), rest.describe())
             }
         }
     }
@@ -133,6 +147,11 @@ pub fn explain(base: &Environment, envs: &[Arc<EnvUnit>]) -> BTreeMap<String, Or
             origins.remove(name);
         }
     }
+    for unit in envs.iter().filter(|unit| !unit.path.is_empty()) {
+        let rest = Box::new(origins.remove("PATH").unwrap_or(Origin::Default("")));
+        let (unit, dirs) = (unit.name.clone(), unit.path.clone());
+        origins.insert("PATH".to_owned(), Origin::Extended { unit, dirs, rest });
+    }
     origins
 }
 
@@ -147,6 +166,10 @@ pub async fn build(
 ) -> Result<ChildEnv, PortError> {
     let mut vars = BTreeMap::new();
     for (name, origin) in explain(base, envs) {
+        let (dirs, origin) = match origin {
+            Origin::Extended { dirs, rest, .. } => (dirs, *rest),
+            origin => (Vec::new(), origin),
+        };
         let value = match origin {
             Origin::Allowlist | Origin::Passed { .. } => match base.get_os(&name) {
                 Some(value) => from_daemon(&name, value),
@@ -157,10 +180,24 @@ pub async fn build(
             Origin::Set { unit, setting: Setting::Secret(reference) } => {
                 EnvValue::Secret(read(secrets, &reference, &name, &unit).await?)
             }
+            // One engine has one `path`.
+            Origin::Extended { .. } => continue,
         };
+        let value = in_front(&dirs, value);
         vars.insert(name, value);
     }
     Ok(ChildEnv(vars))
+}
+
+/// A PATH with directories in front; one out of the secret store stays as it is.
+fn in_front(dirs: &[PathBuf], value: EnvValue) -> EnvValue {
+    let EnvValue::Plain(rest) = &value else { return value };
+    if dirs.is_empty() {
+        return value;
+    }
+    let rest = std::env::split_paths(rest).filter(|dir| !dir.as_os_str().is_empty());
+    // A directory with a `:` in its name cannot stand in a PATH.
+    std::env::join_paths(dirs.iter().cloned().chain(rest)).map_or(value, EnvValue::Plain)
 }
 
 async fn read(
@@ -252,6 +289,15 @@ mod tests {
     #[test]
     fn nothing_hostile_comes_through() {
         assert_eq!(names(&[]), ["HOME", "LANG", "LC_TIME", "PATH", "XDG_RUNTIME_DIR", "https_proxy"]);
+    }
+
+    #[tokio::test]
+    async fn directories_stand_in_front_of_the_path() {
+        let envs = [Arc::new(EnvUnit { path: vec!["/opt/a".into(), "/opt/b".into()], ..unit("x") })];
+        let built = build(&hostile(), &envs, &OneSecret).await.unwrap();
+        assert!(matches!(&built.0["PATH"], EnvValue::Plain(path) if path == "/opt/a:/opt/b:/bin"));
+        let told = explain(&hostile(), &envs)["PATH"].describe();
+        assert_eq!(told, "/opt/a, /opt/b by `path` of `x.engine`, then the daemon's environment (allowlist)");
     }
 
     #[test]

@@ -155,6 +155,7 @@ async fn nothing_of_a_hostile_environment_reaches_a_program() {
 async fn exactly_what_an_env_unit_declares_arrives() {
     let key = Setting::Secret(SecretRef::Stored("canary".into()));
     let unit = EnvUnit {
+        path: Vec::new(),
         name: "work".into(),
         set: [("ANTHROPIC_API_KEY".to_owned(), key)].into(),
         unset: vec!["XDG_RUNTIME_DIR".into()],

@@ -28,6 +28,7 @@ fn engine(name: &str, local: bool) -> EngineUnit {
         description: String::new(),
         engine: "template".into(),
         model: String::new(),
+        path: Vec::new(),
         env: Vec::new(),
         account: "test".into(),
         concurrency: 1,

@@ -56,6 +56,7 @@ impl Program {
     pub fn new(context: ConnectorContext) -> Self {
         let settings = &context.settings;
         let own = EnvUnit {
+            path: Vec::new(),
             name: context.unit.clone(),
             set: settings.map("set").cloned().unwrap_or_else(BTreeMap::new),
             unset: Vec::new(),

@@ -62,6 +62,7 @@ impl Server {
                 program: program.to_owned(),
                 args: settings.list("args").to_vec(),
                 env: [Arc::new(EnvUnit {
+                    path: Vec::new(),
                     name: context.unit.clone(),
                     set: settings.map("set").cloned().unwrap_or_else(BTreeMap::new),
                     unset: Vec::new(),

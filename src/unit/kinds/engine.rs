@@ -1,6 +1,7 @@
 //! `NAME.engine.toml`: one configured executor.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,12 @@ const ENGINE: &[KeySpec] = &[
     KeySpec::new("model", ValueType::Text, "The model asked for, where the engine has models").specifiers(),
     KeySpec::new("env", ValueType::Units("env"), "Env units whose environment its children get, in order"),
     KeySpec::new(
+        "path",
+        ValueType::List,
+        "Absolute directories in front of the PATH of its programs, and of theirs: a service's own PATH is short, and what          a program starts (node, git) is looked for there too",
+    )
+    .specifiers(),
+    KeySpec::new(
         "account",
         ValueType::Text,
         "Whose login and quota it uses. Engines of one account rest together when a limit of its plan is reached, and \
@@ -61,6 +68,16 @@ pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
         let span = typed.spans(sandbox::NAME, key)?.value;
         Some(bad_value::finding(&format!("{}.{key}", sandbox::NAME), span, &why))
     });
+    let relative = typed
+        .settings("engine")
+        .list("path")
+        .iter()
+        .zip(typed.spans("engine", "path").map(|spans| spans.items.as_slice()).unwrap_or_default());
+    let relative = relative.filter(|(dir, _)| !Path::new(dir.as_str()).is_absolute()).map(|(dir, span)| {
+        let why = format!("`{dir}` is no absolute path; `%h` stands for your home directory");
+        bad_value::finding("engine.path", *span, &why)
+    });
+    let paths = paths.into_iter().chain(relative);
     model(typed, registry).into_iter().chain(price).chain(paths).chain(plain_http(typed, registry)).collect()
 }
 
@@ -104,6 +121,7 @@ pub(crate) fn build(
         engine: view.name.to_owned(),
         model: own.text("model").unwrap_or_default().to_owned(),
         env,
+        path: own.list("path").iter().map(PathBuf::from).collect(),
         account,
         concurrency: own.integer("concurrency").and_then(|number| usize::try_from(number).ok()).unwrap_or(1),
         runs_per_minute: own.integer("runs_per_minute").and_then(|number| u32::try_from(number).ok()),

@@ -35,6 +35,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
 /// The unit of the plan, from checked values.
 pub(crate) fn build(typed: &Typed) -> EnvUnit {
     EnvUnit {
+        path: Vec::new(),
         name: typed.name.name.clone(),
         set: typed.settings("set").map("set").cloned().unwrap_or_default(),
         unset: typed.settings("unset").list("names").to_vec(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::model::budget::EngineMoney;
 use crate::model::item::Backlog;
+use crate::model::outbound::Guarantee;
 use crate::model::retry::RestartPolicy;
 use crate::model::schedule::Schedule;
 use crate::unit::value::{Setting, Settings};
@@ -37,6 +38,8 @@ pub struct ConnectorUnit {
     pub outbound: OutboundRule,
     /// First poll.
     pub backlog: Backlog,
+    /// What its platform promises of replies after a lost answer.
+    pub guarantee: Guarantee,
     /// Undo window between approval and sending.
     pub hold: Duration,
     /// A poll in flight may go on for so long when the connector is stopped or replaced.
@@ -62,6 +65,8 @@ pub struct EngineUnit {
     pub model: String,
     /// Env units whose environment its children get, in order.
     pub env: Vec<Arc<EnvUnit>>,
+    /// Directories searched for programs before the PATH of its children, by them and for them.
+    pub path: Vec<PathBuf>,
     /// Whose login, settings files and quota it uses. Engines of one account rest together when a limit is reached, and
     /// together run no more at once than the one of them that may run most.
     pub account: String,
@@ -128,6 +133,21 @@ pub struct EnvUnit {
     pub unset: Vec<String>,
     /// Variables to hand through from the daemon's environment.
     pub pass: Vec<String>,
+    /// Directories in front of the PATH, the first searched first; `path` of an engine, see [`EngineUnit::child_env`].
+    pub path: Vec<PathBuf>,
+}
+
+impl EngineUnit {
+    /// What makes the environment of its children, in order: its env units, then its own `path`.
+    #[must_use]
+    pub fn child_env(&self) -> Vec<Arc<EnvUnit>> {
+        let mut envs = self.env.clone();
+        if !self.path.is_empty() {
+            let own = EnvUnit { name: self.name.clone(), path: self.path.clone(), ..EnvUnit::default() };
+            envs.push(Arc::new(own));
+        }
+        envs
+    }
 }
 
 /// A rule from case to engine.

@@ -56,6 +56,7 @@ impl EngineBench {
             description: String::new(),
             engine: spec.name.into(),
             model: "stub-model".into(),
+            path: Vec::new(),
             env: Vec::new(),
             account: "test".into(),
             concurrency: 1,

@@ -133,7 +133,7 @@ fn they_show_every_key_with_its_default() {
                 // and no exit.
                 let server = ["openai-chat", "anthropic", "openai-responses", "gemini"].contains(&stem);
                 let idle = (stem, key.name) == ("command", "model")
-                    || server && matches!(key.name, "env" | "exit_attempts");
+                    || server && matches!(key.name, "env" | "path" | "exit_attempts");
                 if (read_only && key.name == "hold") || (kind == Kind::Engine && idle) {
                     continue;
                 }

@@ -80,3 +80,51 @@ async fn twenty_cases_wait_for_one_login_and_lose_no_try() {
     assert_eq!(count(&way, CaseState::Review).await, CASES - 1, "{}", way.shown().await);
     assert_eq!(runs(&way), CASES);
 }
+
+/// Two layers: the program is not on the PATH of a service, and its first line asks for an interpreter that is not either.
+#[tokio::test]
+async fn a_program_off_the_path_and_its_interpreter_are_found_by_path() {
+    let engine =
+        shell("").replace("program = \"/bin/sh\"\nargs = [\"-c\", \"\"]", "program = \"fake-engine\"");
+    let short = [
+        ("inbox.connector.toml", INBOX),
+        ("answers.route.toml", &ROUTE.replace("polite", "fake")),
+        ("fake.engine.toml", &engine),
+    ];
+    let mut way = Way::new(&short).await;
+    for (file, text) in [
+        ("a/fake-engine", "#!/usr/bin/env wa-fake-node\n"),
+        ("b/wa-fake-node", "#!/bin/sh\ncat >/dev/null; echo Yes.\n"),
+    ] {
+        let path = way.path().join(file);
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let shown = way.shown().await;
+    assert!(shown.starts_with("c1 parked"), "no try is lost on it: {shown}");
+    assert!(
+        shown.contains("`fake-engine`: not found on the PATH of the child, which is `/usr/bin:/bin`"),
+        "{shown}"
+    );
+    // The program alone is not enough, and what is missing is named.
+    way.unit("fake.engine.toml", &engine.replace("[command]", "path = [\"{root}/a\"]\n[command]"));
+    way.start().await;
+    way.assembly().store.retry_case(way.cases().await[0].id).await.unwrap();
+    way.clock.advance(Duration::from_secs(3600));
+    way.cycle().await;
+    let shown = way.shown().await;
+    assert!(shown.starts_with("c1 parked") && shown.contains("wa-fake-node"), "{shown}");
+    way.unit(
+        "fake.engine.toml",
+        &engine.replace("[command]", "path = [\"{root}/a\", \"{root}/b\"]\n[command]"),
+    );
+    way.start().await;
+    way.assembly().store.retry_case(way.cases().await[0].id).await.unwrap();
+    way.clock.advance(Duration::from_secs(3600));
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 review\n");
+    assert_eq!(way.drafts().await[0].body, "Yes.");
+}

@@ -57,6 +57,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
                     description: String::new(),
                     engine: "template".into(),
                     model: String::new(),
+                    path: Vec::new(),
                     env: Vec::new(),
                     account: "test".into(),
                     concurrency: 1,

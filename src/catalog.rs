@@ -117,7 +117,7 @@ fn platform_view(spec: &'static PlatformSpec) -> PlatformView {
         keys: spec.keys,
         every_min_s: spec.every_min_s,
         every_default_s: spec.every_default_s,
-        replies: spec.guarantee.replies(),
+        guarantee: spec.guarantee,
         check: spec.check,
     }
 }

@@ -1,5 +1,6 @@
 //! The composition root: a plan and its dependencies become a [`DaemonRuntimeBundle`], inert until started.
 
+pub mod backlog;
 mod board;
 pub mod deps;
 pub mod factory;

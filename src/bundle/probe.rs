@@ -12,14 +12,14 @@ use futures_util::stream;
 use crate::catalog::CATALOG;
 use crate::engine::EngineContext;
 use crate::http::HttpRoom;
-use crate::model::class::chain;
+use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::environment::Environment;
 use crate::model::secret_ref::SecretRef;
 use crate::model::time::Clock;
-use crate::platform::ConnectorContext;
+use crate::platform::{Connector, ConnectorContext};
 use crate::process::{ProcessRoom, env, lookup};
 use crate::secret::SecretStore;
-use crate::unit::plan::{Plan, Standing};
+use crate::unit::plan::{ConnectorUnit, Plan, Standing};
 use crate::unit::value::Setting;
 
 /// For one look; a server that does not answer in this time is not there for a person who waits.
@@ -64,6 +64,26 @@ impl Scene {
         seen
     }
 
+    /// A connector of its own, apart from a daemon's.
+    ///
+    /// # Errors
+    /// It cannot be built from its settings.
+    pub fn connector(&self, unit: &ConnectorUnit) -> Result<Arc<dyn Connector>, PortError> {
+        let unknown =
+            || PortError::new(ErrorClass::Config, format!("there is no platform {}", unit.platform));
+        let spec = CATALOG.platform(&unit.platform).ok_or_else(unknown)?;
+        (spec.build)(ConnectorContext {
+            unit: unit.name.clone(),
+            settings: unit.settings.clone(),
+            secrets: Arc::clone(&self.secrets),
+            clock: self.clock.clone(),
+            state_dir: self.state_dir.join("connectors").join(&unit.name),
+            http: HttpRoom::default(),
+            process: self.process.clone(),
+            environment: self.environment.clone(),
+        })
+    }
+
     fn looks<'a>(&'a self, plan: &'a Plan) -> Vec<Look<'a>> {
         let mut looks: Vec<Look<'a>> = Vec::new();
         for standing in plan.connectors.values() {
@@ -73,19 +93,8 @@ impl Scene {
             if let Some(program) = unit.settings.list("sendmail").first() {
                 looks.push(self.program(&name, program));
             }
-            let context = ConnectorContext {
-                unit: unit.name.clone(),
-                settings: unit.settings.clone(),
-                secrets: Arc::clone(&self.secrets),
-                clock: self.clock.clone(),
-                state_dir: self.state_dir.join("connectors").join(&unit.name),
-                http: HttpRoom::default(),
-                process: self.process.clone(),
-                environment: self.environment.clone(),
-            };
-            let Some(spec) = CATALOG.platform(&unit.platform) else { continue };
             looks.push(look(name, "connection", async move {
-                let connector = (spec.build)(context).map_err(|error| chain(&error))?;
+                let connector = self.connector(unit).map_err(|error| chain(&error))?;
                 connector.probe().await.map_err(|error| chain(&error))
             }));
         }

@@ -13,7 +13,8 @@ use super::units::{UnitSet, findings_of, has_errors, names, write};
 use crate::control::wire::units::{ReloadView, UnitOrder};
 use crate::daemon::exit;
 use crate::diag::render::{self, Style};
-use crate::unit::plan::{OffState, UnitName};
+use crate::model::item::Backlog;
+use crate::unit::plan::{Kind, OffState, Standing, UnitName};
 
 /// `workagent enable NAME…` and its like.
 #[derive(Debug, Args)]
@@ -112,6 +113,11 @@ pub async fn command(wish: Wish, args: FlagArgs, context: &mut Context<'_>) -> R
             broken = true;
             context.note(&format!("{name} is masked and stays off: workagent unmask {name}\n"));
         }
+        if wish == Wish::Enable && done.changed && takes_backlog(&after, name) {
+            context.note(&format!(
+                "{name} works on what is there already, too (its `backlog`): workagent backlog {name} counts that\n"
+            ));
+        }
     }
     if args.json {
         context.out.write_all(pretty(&done).as_bytes())?;
@@ -128,6 +134,12 @@ fn find(set: &UnitSet, wish: Wish, word: &str) -> Result<UnitName, CliError> {
         return Err(error.hint(format!("give an instance a name: workagent {} {stem}@work", wish.word())));
     }
     Ok(name)
+}
+
+/// A connector that is on and does not only take what comes from now on.
+fn takes_backlog(set: &UnitSet, name: &UnitName) -> bool {
+    let unit = set.compiled.plan.connectors.get(&name.name).filter(|_| name.kind == Kind::Connector);
+    matches!(unit, Some(Standing::Active(unit)) if unit.backlog != Backlog::New)
 }
 
 fn is_masked(set: &UnitSet, name: &UnitName) -> bool {

@@ -2,6 +2,7 @@
 
 pub mod analyze;
 pub mod backend;
+pub mod backlog;
 pub mod case;
 pub mod cat;
 pub mod completions;
@@ -76,6 +77,8 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Tell what a finding of validate means
     Explain(explain::ExplainArgs),
+    /// Count what is there already, before a connector is switched on
+    Backlog(backlog::BacklogArgs),
     /// Write a new unit file with all its keys in comments
     New(new::NewArgs),
     /// Print or write JSON schemas of unit files, for editors
@@ -205,6 +208,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
     match command {
         // Pure: no runtime, no daemon.
         Command::Validate(args) => validate::command(args, context),
+        Command::Backlog(args) => backlog::command(args, context),
         Command::Explain(args) => explain::command(&args, context),
         Command::New(args) => new::command(&args, context),
         Command::Schema(args) => schema::command(&args, context),

@@ -1,7 +1,7 @@
 //! `workagent validate`: all findings of all unit files in one run.
 
 mod fix;
-mod probe;
+pub(in crate::cli) mod probe;
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write};

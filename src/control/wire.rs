@@ -197,6 +197,9 @@ pub struct UnitView {
     /// Its own pace, where it has one; what "late" is measured by. Travels as whole seconds.
     #[serde(default, rename = "every_s", with = "seconds")]
     pub every: Option<Duration>,
+    /// What is promised of a connector's replies after a lost answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replies: Option<String>,
     /// Tries in a row that failed.
     #[serde(default)]
     pub failures_in_a_row: u32,
@@ -236,6 +239,7 @@ impl UnitView {
             last_probe: None,
             next_due: None,
             every: None,
+            replies: None,
             failures_in_a_row: 0,
             restarts: 0,
             last_error: None,

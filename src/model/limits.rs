@@ -23,6 +23,12 @@ pub const TITLE_BYTES_MAX: usize = 512;
 /// Items in one page: bounds memory and the length of one transaction.
 pub const PAGE_ITEMS_MAX: usize = 200;
 
+/// Items counted before a connector is switched on: beyond, the number itself says enough.
+pub const PREVIEW_ITEMS_MAX: usize = 5_000;
+
+/// Pages asked for while counting; a source of small pages must not be asked for hours.
+pub const PREVIEW_PAGES_MAX: usize = 200;
+
 /// Pages taken in one activation of a sync loop; the rest waits for the next, so a huge backlog starves nobody.
 pub const PAGES_PER_CYCLE_MAX: usize = 50;
 

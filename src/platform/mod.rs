@@ -26,6 +26,7 @@ use futures_util::future::BoxFuture;
 
 use crate::model::class::PortError;
 use crate::model::item::{Cursor, Page, PollRequest};
+pub use crate::model::outbound::Guarantee;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::time::{Clock, Timestamp};
 use crate::secret::SecretStore;
@@ -129,41 +130,6 @@ pub struct PlatformSpec {
     pub check: fn(&Settings) -> Vec<KeyProblem>,
     /// Builds a connector.
     pub build: fn(ConnectorContext) -> Result<Arc<dyn Connector>, PortError>,
-}
-
-/// What a platform can promise about a reply whose answer got lost: that it takes effect once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guarantee {
-    /// It takes no replies.
-    NoReplies,
-    /// The far side takes each reply once, however often it is handed over; by what means.
-    FarSide(&'static str),
-    /// The reply carries a mark that the far side is searched for before anything is repeated; which mark.
-    Marker(&'static str),
-    /// The unit's settings decide; how.
-    Depends(&'static str),
-    /// The far side cannot be asked: what may have gone is held for the user, never repeated.
-    Held,
-}
-
-impl Guarantee {
-    /// The platform delivers replies.
-    #[must_use]
-    pub fn replies(self) -> bool {
-        self != Self::NoReplies
-    }
-
-    /// One line for people: "taken once by the server (transaction id)".
-    #[must_use]
-    pub fn line(self) -> String {
-        match self {
-            Self::NoReplies => "takes no replies".to_owned(),
-            Self::FarSide(means) => format!("taken once by the far side ({means})"),
-            Self::Marker(mark) => format!("looked for before it is repeated ({mark})"),
-            Self::Depends(how) => how.to_owned(),
-            Self::Held => "held for you after a lost answer; never repeated".to_owned(),
-        }
-    }
 }
 
 /// For platforms whose keys need no look at each other.

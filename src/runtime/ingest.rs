@@ -10,7 +10,6 @@ use futures_util::future::BoxFuture;
 use super::points::Point;
 use super::routing::{is_timers, route_facts};
 use super::{RuntimeRecord, store_fault, well};
-use crate::catalog::CATALOG;
 use crate::engine::router::{FELL_BACK, Router};
 use crate::model::cycle::{IngestSummary, RuntimeSummary};
 use crate::model::ids::CaseId;
@@ -46,7 +45,7 @@ impl Rules {
     fn of(plan: &Plan) -> Self {
         let mute = plan.connectors.values().filter_map(|standing| match standing {
             Standing::Active(unit) => {
-                let replies = CATALOG.platform(&unit.platform).is_some_and(|spec| spec.guarantee.replies());
+                let replies = unit.guarantee.replies();
                 (!replies).then(|| unit.name.clone())
             }
             Standing::Off(_) => None,

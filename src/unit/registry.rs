@@ -3,6 +3,7 @@
 
 use super::schema::{KeyProblem, KeySpec};
 use super::value::Settings;
+use crate::model::outbound::Guarantee;
 
 /// Everything that units can name.
 #[derive(Clone, Debug)]
@@ -28,8 +29,8 @@ pub struct PlatformView {
     pub every_min_s: u64,
     /// The default of `[schedule] every`, seconds.
     pub every_default_s: u64,
-    /// Can deliver replies.
-    pub replies: bool,
+    /// What is promised of its replies after a lost answer.
+    pub guarantee: Guarantee,
     /// Checks that go over single keys. Pure.
     pub check: fn(&Settings) -> Vec<KeyProblem>,
 }

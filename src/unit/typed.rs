@@ -169,7 +169,7 @@ impl Typed {
                 .into_iter()
                 .for_each(|finding| typed.report.push(finding));
             if let Some(platform) = own {
-                if !platform.replies {
+                if !platform.guarantee.replies() {
                     let never = Value::Text("never".to_owned());
                     typed.tables.entry("connector").or_default().0.insert("outbound".to_owned(), never);
                 }

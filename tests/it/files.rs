@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use workagent::catalog::CATALOG;
+use workagent::model::outbound::Guarantee;
+
 #[test]
 fn every_test_file_is_listed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
@@ -31,6 +34,21 @@ fn the_top_level_holds_what_the_design_says() {
             entry.path().is_file() || allowed.contains(name.as_str()),
             "{name}/ is not a folder of the plan"
         );
+    }
+}
+
+#[test]
+fn the_readme_tells_each_connector_and_what_it_promises() {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    for platform in CATALOG.platforms {
+        let head = format!("| `{}` |", platform.name);
+        let row =
+            text.lines().find(|line| line.starts_with(&head)).unwrap_or_else(|| panic!("no row {head}"));
+        let promised = match platform.guarantee {
+            Guarantee::NoReplies => "–".to_owned(),
+            guarantee => guarantee.line(),
+        };
+        assert!(row.ends_with(&format!("| {promised} |")), "{row}\n{promised}");
     }
 }
 

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use workagent::diag::render::{Style, render};
 use workagent::diag::{json, short};
+use workagent::model::outbound::Guarantee;
 use workagent::unit::load::{Role, Target, UnitFile};
 use workagent::unit::plan::{Kind, Standing, UnitName};
 use workagent::unit::registry::{EngineView, PlatformView, Registry};
@@ -49,13 +50,13 @@ fn registry() -> Registry {
     fn fine(_: &Settings) -> Vec<KeyProblem> {
         Vec::new()
     }
-    let platform = |name, keys, replies| PlatformView {
+    let platform = |name, keys, guarantee| PlatformView {
         name,
         summary: "a platform",
         keys,
         every_min_s: 30,
         every_default_s: 900,
-        replies,
+        guarantee,
         check: fine,
     };
     let engine = |name, keys, is_local| EngineView {
@@ -67,7 +68,10 @@ fn registry() -> Registry {
         needs_model: false,
     };
     Registry {
-        platforms: vec![platform("feed", FEED, false), platform("imap", IMAP, true)],
+        platforms: vec![
+            platform("feed", FEED, Guarantee::NoReplies),
+            platform("imap", IMAP, Guarantee::Held),
+        ],
         engines: vec![
             engine("template", &[], |_| true),
             engine("command", COMMAND, |_| false),

@@ -113,6 +113,9 @@ impl Screen {
             if let Some(every) = unit.every {
                 self.line(&mut out, &format!("polled every {}", short_span(every)));
             }
+            if let Some(replies) = &unit.replies {
+                self.line(&mut out, &format!("replies: {replies}"));
+            }
         }
         out
     }

@@ -10,6 +10,7 @@ use crate::cli::case::pretty;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::look::{Paint, block, line};
+use crate::daemon::paths::Paths;
 use crate::process::ProcessRoom;
 use crate::secret::Scrubber;
 use crate::secret::secrets::Secrets;
@@ -23,21 +24,24 @@ pub fn look(context: &Context<'_>) -> Result<Vec<Seen>, CliError> {
     let compiled = crate::cli::analyze::compiled(context);
     let threads = crate::cli::threads(1)?;
     let scrubber = Scrubber::default();
-    let mut seen = threads.block_on(async {
-        // Under a daemon, programs are looked up on its PATH, which is seldom that of a shell.
-        let environment = daemon_environment(&paths).await.unwrap_or_else(|| context.environment.clone());
-        let (file, key) = (paths.secrets_file(), paths.secrets_key());
-        let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
-        let process = ProcessRoom::new(paths.process_notes());
-        let (clock, state_dir) = (context.clock.clone(), paths.state.clone());
-        Scene { environment, secrets, clock, process, state_dir }.look(&compiled.plan).await
-    });
+    let mut seen =
+        threads.block_on(async { scene(context, &paths, &scrubber).await.look(&compiled.plan).await });
     for look in &mut seen {
         match &mut look.result {
             Ok(text) | Err(text) => *text = scrubber.scrub(text).into_owned(),
         }
     }
     Ok(seen)
+}
+
+/// What looks need, as the daemon would have it.
+pub(in crate::cli) async fn scene(context: &Context<'_>, paths: &Paths, scrubber: &Scrubber) -> Scene {
+    // Under a daemon, programs are looked up on its PATH, which is seldom that of a shell.
+    let environment = daemon_environment(paths).await.unwrap_or_else(|| context.environment.clone());
+    let (file, key) = (paths.secrets_file(), paths.secrets_key());
+    let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
+    let process = ProcessRoom::new(paths.process_notes());
+    Scene { environment, secrets, clock: context.clock.clone(), process, state_dir: paths.state.clone() }
 }
 
 /// One document: the findings, which are one already, with `probes` in it.

@@ -213,6 +213,7 @@ fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> Uni
         next_due: status.next_due,
         every: about.every,
         kept: about.kept,
+        replies: about.replies,
         failures_in_a_row: status.failures,
         restarts: status.panics,
         last_error: status.fault.as_ref().map(|fault| ErrorView {
@@ -232,6 +233,7 @@ struct About<'a> {
     off: Option<&'a Off>,
     every: Option<std::time::Duration>,
     kept: Option<String>,
+    replies: Option<String>,
 }
 
 impl<'a> About<'a> {
@@ -254,6 +256,7 @@ impl<'a> About<'a> {
                     off: None,
                     every: unit.schedule.every,
                     kept: None,
+                    replies: Some(unit.guarantee.line()),
                 },
                 other => Self::off(other),
             },

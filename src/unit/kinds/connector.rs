@@ -75,7 +75,7 @@ pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
             &duration::shown(least(platform)),
         ));
     }
-    if !platform.replies
+    if !platform.guarantee.replies()
         && let Some(spans) = typed.spans("connector", "outbound")
         && matches!(typed.settings("connector").text("outbound"), Some("reviewed" | "auto"))
     {
@@ -103,6 +103,7 @@ pub(crate) fn build(typed: &Typed, registry: &Registry) -> Option<ConnectorUnit>
             Some(Value::Duration(span)) => Backlog::Since(*span),
             _ => Backlog::New,
         },
+        guarantee: platform.guarantee,
         hold: own.duration("hold").unwrap_or_default(),
         stop_timeout: own.duration("stop_timeout").unwrap_or(Duration::from_secs(30)),
         schedule: paced(schedule::build(typed.settings(schedule::NAME)), platform),

@@ -55,6 +55,7 @@ catalog! {
         linear,
         maildir,
         matrix,
+        mcp,
         slack,
     }
     engines: {

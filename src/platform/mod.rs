@@ -14,6 +14,9 @@ pub mod linear;
 pub mod mail;
 pub mod maildir;
 pub mod matrix;
+pub mod mcp;
+pub mod oauth;
+pub mod record;
 pub mod slack;
 
 use std::path::PathBuf;

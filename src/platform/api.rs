@@ -181,6 +181,17 @@ impl ApiClient {
         self.pace.rest(until);
     }
 
+    /// The server asked to slow down without a time: the account rests, longer each time in a row. Gives the end.
+    #[must_use]
+    pub fn rest_longer(&self) -> Timestamp {
+        self.pace.rest_longer(self.now())
+    }
+
+    /// The server takes requests again.
+    pub fn rested(&self) {
+        self.pace.rested();
+    }
+
     /// The answer, if its status is a success or "not modified"; a named limit makes the account rest. `said` finds the
     /// server's own words in its error body.
     ///
@@ -196,7 +207,9 @@ impl ApiClient {
             if let ErrorClass::RateLimited { until } = error.class {
                 self.rest(until);
             }
-            if let (Some(words), Some(status)) = (words, error.source.take()) {
+            if let Some(words) = words
+                && let Some(status) = error.source.take()
+            {
                 error.source = Some(format!("{status}: {}", one_line(&words, SAID_BYTES_MAX)).into());
             }
             error

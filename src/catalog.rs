@@ -50,6 +50,7 @@ catalog! {
         command,
         directory,
         feed,
+        github,
         gitlab,
         imap,
         maildir,

@@ -339,3 +339,18 @@ pub const WATCH_YOUNG: Duration = Duration::from_secs(1);
 
 /// Directories watched; many systems give a user 8192 for all programs together.
 pub const WATCHES_MAX: usize = 2048;
+
+/// Threads of a GitHub inbox remembered in the cursor, 25 letters each; more than an hour of the busiest inbox.
+pub const GITHUB_SEEN_MAX: usize = 1500;
+
+/// Pages of notifications read in one look: 5,000, more than waits after any holiday; what is older is said and left.
+pub const GITHUB_INBOX_PAGES_MAX: usize = 100;
+
+/// Requests of one page of items: bounds what a crash repeats and how long others wait for their turn.
+pub const GITHUB_REQUESTS_PER_PAGE_MAX: usize = 25;
+
+/// Pages of one list in one thread: 50 comments each.
+pub const GITHUB_THREAD_PAGES_MAX: usize = 100;
+
+/// A reply: GitHub's own words name 65,536 characters; the mark and what is made harmless take some.
+pub const GITHUB_REPLY_CHARS_MAX: usize = 60_000;

@@ -6,6 +6,7 @@ pub mod command;
 pub mod directory;
 pub mod feed;
 pub mod fill;
+pub mod github;
 pub mod gitlab;
 pub mod hygiene;
 pub mod imap;

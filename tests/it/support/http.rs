@@ -16,6 +16,9 @@ pub struct Answer {
     fill: Option<Fill>,
 }
 
+/// Makes answers out of requests, one after the other.
+pub type Handler = Box<dyn FnMut(&Seen) -> Answer + Send>;
+
 /// Makes the body out of the request's body and the scripted one.
 pub type Fill = fn(&[u8], Vec<u8>) -> Vec<u8>;
 
@@ -98,6 +101,9 @@ struct State {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    handler: Mutex<Option<Handler>>,
+    /// Requests being met, and the most there ever were.
+    at_once: Mutex<(usize, usize)>,
     changed: Condvar,
 }
 
@@ -135,6 +141,13 @@ impl HttpServer {
         server
     }
 
+    /// Meets all requests as the handler says. A body that is cut off before it was read is none.
+    pub fn by(handler: impl FnMut(&Seen) -> Answer + Send + 'static) -> Self {
+        let server = Self::start([]);
+        *server.shared.handler.lock().unwrap() = Some(Box::new(handler));
+        server
+    }
+
     pub fn push(&self, answer: Answer) {
         self.shared.state.lock().unwrap().script.push_back(answer);
     }
@@ -147,10 +160,23 @@ impl HttpServer {
         self.shared.state.lock().unwrap().seen.clone()
     }
 
+    /// The most requests that were waiting for the handler's answer at once.
+    pub fn most_at_once(&self) -> usize {
+        self.shared.at_once.lock().unwrap().1
+    }
+
     /// Lets one late answer or piece go.
     pub fn release(&self) {
         self.shared.state.lock().unwrap().released += 1;
         self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn count(&self, change: isize) {
+        let (now, most) = &mut *self.at_once.lock().unwrap();
+        *now = now.saturating_add_signed(change);
+        *most = (*most).max(*now);
     }
 }
 
@@ -193,7 +219,19 @@ fn meet(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
         next.or_else(|| state.then.clone()).unwrap_or(missing)
     };
     let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
-    if answer.manner != Manner::CutBeforeBody {
+    shared.count(1);
+    let handled = match &mut *shared.handler.lock().unwrap() {
+        Some(handler) => {
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body)?;
+            seen.body = Some(body);
+            answer = handler(&seen);
+            true
+        }
+        None => false,
+    };
+    shared.count(-1);
+    if !handled && answer.manner != Manner::CutBeforeBody {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         seen.body = Some(body);

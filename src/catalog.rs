@@ -54,6 +54,7 @@ catalog! {
         gitlab,
         imap,
         maildir,
+        matrix,
     }
     engines: {
         claude = "claude",

@@ -32,6 +32,7 @@ async fn all_there_is_to_do(fake: &FakeGithub) {
             &[("after_reply", text(after)), ("participating", Value::Bool(after == "done"))],
         );
         fake.hub().clock = inbox.clock.clone();
+        fake.hub().threads.clear();
         inbox.connector.probe().await.unwrap();
         inbox.poll().await.unwrap();
         inbox.clock.advance(10 * MINUTE);

@@ -74,7 +74,7 @@ X
 
 run() {
   [ -d "$modules" ] || die "not installed: bash tests/lab/github-spec.sh install"
-  local work port
+  local port
   work=$(mktemp -d)
   slice "$work"
   port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')

@@ -141,8 +141,10 @@ async fn first_look(
         if notice.updated_at >= since {
             inbox.mark(notice);
         }
-        look.items
-            .push(Item { disposition: Disposition::Baseline, ..map::event(notice, None, &rules.me, "") });
+        look.items.push(Item {
+            disposition: Disposition::Baseline,
+            ..map::events::event(notice, None, &rules.me, "")
+        });
     }
     if request.backlog == Backlog::All {
         look.items.extend(walked.odd);
@@ -196,7 +198,7 @@ async fn walk(client: &Client, first: Listed, horizon: Timestamp) -> Result<Walk
                         walked.notices.push(notice);
                     }
                 }
-                Err(why) => walked.odd.push(map::odd_notice(value, why)),
+                Err(why) => walked.odd.push(map::events::odd_notice(value, why)),
             }
         }
         let Some(next) = page.next.take() else { break };

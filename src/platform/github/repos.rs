@@ -260,7 +260,9 @@ impl RepoReader {
             Some(number) => Some(number),
             None => json::text_or_empty(value, pointer).rsplit('/').next().and_then(|last| last.parse().ok()),
         };
-        let Some(number) = number else { return Ok(vec![map::odd_notice(value, "a text of no thread")]) };
+        let Some(number) = number else {
+            return Ok(vec![map::events::odd_notice(value, "a text of no thread")]);
+        };
         if pass.stream == 0 {
             let thread = Thread::of(value, &found.name, found.id, number, None, &rules.me);
             pass.remember(number, &thread);

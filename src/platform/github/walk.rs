@@ -241,7 +241,7 @@ impl Walk {
             return Ok(Vec::new());
         }
         self.told = true;
-        Ok(vec![map::other(&value, kind, &self.notice, rules)])
+        Ok(vec![map::events::other(&value, kind, &self.notice, rules)])
     }
 
     /// Something of this time was read: if it is about as new as the notification, that is what it tells of.
@@ -253,7 +253,7 @@ impl Walk {
         if self.told && self.warning.is_empty() {
             return Vec::new();
         }
-        vec![map::event(&self.notice, self.thread.as_ref(), &rules.me, &self.warning)]
+        vec![map::events::event(&self.notice, self.thread.as_ref(), &rules.me, &self.warning)]
     }
 }
 

@@ -13,6 +13,7 @@ pub mod imap;
 pub mod lab;
 pub mod lab_engines;
 pub mod lab_github;
+pub mod lab_script;
 pub mod mail;
 pub mod mailbox;
 pub mod proof;

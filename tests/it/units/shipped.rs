@@ -31,9 +31,11 @@ fn all_of_them_compile_without_a_word() {
     command.connector disabled: [install] enabled = false
     directory.connector disabled: [install] enabled = false
     feed.connector disabled: [install] enabled = false
+    github.connector disabled: [install] enabled = false
     gitlab.connector disabled: [install] enabled = false
     imap.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false
+    matrix.connector disabled: [install] enabled = false
     acp.engine disabled: [install] enabled = false
     anthropic.engine disabled: [install] enabled = false
     claude.engine disabled: [install] enabled = false

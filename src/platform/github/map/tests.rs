@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::events::event;
 use super::*;
 
 const NOW: &str = "2026-11-30T07:59:40Z";

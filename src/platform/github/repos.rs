@@ -19,7 +19,7 @@ use crate::http::Validators;
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::item::{Backlog, Cursor, Disposition, Item, Page, PollRequest};
 use crate::model::text::one_line;
-use crate::model::time::Timestamp;
+use crate::model::time::{Timestamp, short_span};
 use crate::platform::json;
 
 /// Changes asked for at once; each may cost a request for its thread or its reviews.
@@ -91,6 +91,15 @@ impl RepoReader {
         let mut page =
             Page { items: Vec::new(), cursor: None, more: false, not_before: None, notes: Vec::new() };
         while let Some(name) = self.names.get(pass.repo) {
+            if let Some(until) = client.spent_until() {
+                let wait = until.since(client.now());
+                page.not_before = Some(wait);
+                page.notes.push(format!(
+                    "the rest waits for {}: nine tenths of what GitHub grants in an hour are used",
+                    short_span(wait)
+                ));
+                break;
+            }
             match self.list(client, &rules, request, name, &mut memory, &mut pass, &mut page).await {
                 Ok(()) => {}
                 // One repository that is gone or closed to us must not silence the others.
@@ -227,7 +236,7 @@ impl RepoReader {
             let what = match request.backlog {
                 Backlog::New => "none of them".to_owned(),
                 Backlog::All => "all".to_owned(),
-                Backlog::Since(span) => format!("those of the last {}", crate::model::time::short_span(span)),
+                Backlog::Since(span) => format!("those of the last {}", short_span(span)),
             };
             page.notes.push(format!(
                 "first poll of {}: {open} open issues and pull requests, {what} to be worked on",

@@ -162,6 +162,25 @@ async fn a_part_of_the_hour_is_left_to_the_user() {
 }
 
 #[tokio::test]
+async fn repositories_leave_that_part_too() {
+    let names = Value::List(vec!["acme/app".into()]);
+    let mut scene = Scene::with(&[("repositories", names)]);
+    scene.hub.hub().limit = 28;
+    scene.bench.poll().await.unwrap();
+    scene.later(10 * MINUTE);
+    for number in 1..=30 {
+        scene.hub.hub().open("acme/app", number, true, "kim", "New", "x");
+        scene.later(Duration::from_secs(1));
+    }
+    let polled = scene.bench.poll().await.unwrap();
+    let wait = polled.last.as_ref().unwrap().not_before.unwrap();
+    assert!(wait > 40 * MINUTE && polled.new.len() == 20, "{wait:?}, {}", polled.new.len());
+    scene.hub.hub().limit = 5000;
+    scene.later(wait);
+    assert_eq!(scene.bench.poll().await.unwrap().new.len(), 10);
+}
+
+#[tokio::test]
 async fn a_refusal_is_no_limit() {
     let mut scene = Scene::new();
     scene.bench.poll().await.unwrap();

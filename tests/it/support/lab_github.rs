@@ -36,7 +36,7 @@ impl Spec {
         panic!("prism did not start; `bash tests/lab/github-spec.sh install` installs it");
     }
 
-    /// What the description says to a request: the status and the body.
+    /// What the description says to a request: the status and the body. 500 is about one of its own examples.
     pub fn judge(
         &self,
         method: &str,

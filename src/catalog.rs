@@ -53,8 +53,10 @@ catalog! {
         github,
         gitlab,
         imap,
+        linear,
         maildir,
         matrix,
+        slack,
     }
     engines: {
         claude = "claude",

@@ -16,11 +16,11 @@ pub struct Answer {
     fill: Option<Fill>,
 }
 
-/// Makes answers out of requests, one after the other.
-pub type Handler = Box<dyn FnMut(&Seen) -> Answer + Send>;
-
 /// Makes the body out of the request's body and the scripted one.
 pub type Fill = fn(&[u8], Vec<u8>) -> Vec<u8>;
+
+/// Answers each request by what it asks; its body has been taken.
+pub type Router = Box<dyn Fn(&Seen) -> Answer + Send + Sync>;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Manner {
@@ -101,10 +101,10 @@ struct State {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    handler: Mutex<Option<Handler>>,
     /// Requests being met, and the most there ever were.
     at_once: Mutex<(usize, usize)>,
     changed: Condvar,
+    router: Option<Router>,
 }
 
 /// Ends with its value.
@@ -116,10 +116,20 @@ pub struct HttpServer {
 impl HttpServer {
     /// Meets the first request with the first answer and so on; beyond the script with 500 and a complaint.
     pub fn start(script: impl IntoIterator<Item = Answer>) -> Self {
+        let server = Self::serve(None);
+        server.shared.state.lock().unwrap().script = script.into_iter().collect();
+        server
+    }
+
+    /// A double that knows what it is asked for.
+    pub fn by(router: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
+        Self::serve(Some(Box::new(router)))
+    }
+
+    fn serve(router: Option<Router>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared::default());
-        shared.state.lock().unwrap().script = script.into_iter().collect();
+        let shared = Arc::new(Shared { router, ..Shared::default() });
         let for_thread = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -141,13 +151,6 @@ impl HttpServer {
         server
     }
 
-    /// Meets all requests as the handler says. A body that is cut off before it was read is none.
-    pub fn by(handler: impl FnMut(&Seen) -> Answer + Send + 'static) -> Self {
-        let server = Self::start([]);
-        *server.shared.handler.lock().unwrap() = Some(Box::new(handler));
-        server
-    }
-
     pub fn push(&self, answer: Answer) {
         self.shared.state.lock().unwrap().script.push_back(answer);
     }
@@ -160,7 +163,7 @@ impl HttpServer {
         self.shared.state.lock().unwrap().seen.clone()
     }
 
-    /// The most requests that were waiting for the handler's answer at once.
+    /// The most requests that were waiting for the router's answer at once.
     pub fn most_at_once(&self) -> usize {
         self.shared.at_once.lock().unwrap().1
     }
@@ -212,26 +215,22 @@ fn meet(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
         headers.push((name.to_owned(), value.trim().to_owned()));
     }
     let mut seen = Seen { method, target, headers, body: None };
-    let mut answer = {
+    let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
+    let mut answer = if let Some(router) = &shared.router {
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        seen.body = Some(body);
+        shared.count(1);
+        let answer = router(&seen);
+        shared.count(-1);
+        answer
+    } else {
         let mut state = shared.state.lock().unwrap();
         let missing = Answer::new(500, "the script has no answer for this request");
         let next = state.script.pop_front();
         next.or_else(|| state.then.clone()).unwrap_or(missing)
     };
-    let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
-    shared.count(1);
-    let handled = match &mut *shared.handler.lock().unwrap() {
-        Some(handler) => {
-            let mut body = vec![0; length];
-            reader.read_exact(&mut body)?;
-            seen.body = Some(body);
-            answer = handler(&seen);
-            true
-        }
-        None => false,
-    };
-    shared.count(-1);
-    if !handled && answer.manner != Manner::CutBeforeBody {
+    if answer.manner != Manner::CutBeforeBody && seen.body.is_none() {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         seen.body = Some(body);

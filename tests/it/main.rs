@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod caldav;
 mod canary;
 mod child_env;
 mod command;
@@ -39,6 +40,7 @@ mod mcp;
 mod packaging;
 mod process;
 mod real_agents;
+mod real_caldav;
 mod real_engines;
 mod real_mail;
 mod real_matrix;

@@ -53,8 +53,10 @@ catalog! {
         feed,
         gitlab,
         imap,
+        linear,
         maildir,
         matrix,
+        slack,
     }
     engines: {
         claude = "claude",

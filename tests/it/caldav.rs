@@ -1,7 +1,5 @@
 //! Calendars over a scripted CalDAV server: discovery, positions, invitations, reminders, answers, lost answers.
 
-#![expect(clippy::indexing_slicing, reason = "a test's helper fails the test")]
-
 use std::time::Duration;
 
 use workagent::model::class::{ErrorClass, PortError, chain};

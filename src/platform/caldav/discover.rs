@@ -49,9 +49,9 @@ pub async fn home(client: &Client) -> Result<Home, PortError> {
     let well_known = client.pinned("/.well-known/caldav")?;
     // A server by itself says at a well-known place where its calendars begin.
     if base.path() == "/" {
-        places.insert(0, well_known)
+        places.insert(0, well_known);
     } else {
-        places.push(well_known)
+        places.push(well_known);
     }
     for place in places {
         let Some(found) = client.properties(&place, "0", WHO).await? else { continue };

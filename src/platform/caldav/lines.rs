@@ -134,9 +134,9 @@ pub fn answered(text: &str, answer: Answer<'_>) -> Option<String> {
                 changed.push_str(value);
                 // Untouched if it says so already: a repeat changes nothing.
                 if says(&line.text, answer.partstat) {
-                    out.push_str(&line.raw)
+                    out.push_str(&line.raw);
                 } else {
-                    out.push_str(&folded(&changed))
+                    out.push_str(&folded(&changed));
                 }
             }
             Some((name, parameters, _))

@@ -83,7 +83,7 @@ impl Node {
                         match reference.resolve_char_ref() {
                             Ok(Some(c)) => node.text.push(c),
                             _ => {
-                                node.text.push_str(resolve_predefined_entity(&reference).unwrap_or_default())
+                                node.text.push_str(resolve_predefined_entity(&reference).unwrap_or_default());
                             }
                         }
                     }

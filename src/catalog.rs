@@ -47,6 +47,7 @@ macro_rules! shipped {
 
 catalog! {
     platforms: {
+        caldav,
         command,
         directory,
         feed,

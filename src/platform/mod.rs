@@ -2,6 +2,7 @@
 //! to [`Item`](crate::model::item::Item)s, and a way to deliver.
 
 pub mod api;
+pub mod caldav;
 pub mod command;
 pub mod directory;
 pub mod feed;

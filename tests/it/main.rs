@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod caldav;
 mod canary;
 mod child_env;
 mod command;
@@ -43,6 +44,7 @@ mod oauth;
 mod packaging;
 mod process;
 mod real_agents;
+mod real_caldav;
 mod real_contracts;
 mod real_engines;
 mod real_github;

@@ -52,6 +52,7 @@ catalog! {
         feed,
         gitlab,
         imap,
+        jira,
         maildir,
     }
     engines: {

@@ -9,6 +9,7 @@ pub mod fill;
 pub mod gitlab;
 pub mod hygiene;
 pub mod imap;
+pub mod jira;
 pub mod json;
 pub mod mail;
 pub mod maildir;

@@ -431,6 +431,9 @@ mod over_time {
         let polled = bench.poll().await.unwrap();
         let news = item(&polled, "note:51");
         assert!(news.warnings[0].contains("internal"), "{:?}", news.warnings);
+        assert!(news.threads != item(&polled, "todo:1").threads, "a conversation of its own");
+        let public = &item(&polled, "todo:1").body;
+        assert!(!public.contains("Not for customers"), "{public}");
         let payload = bench.prepare(&bench.reply(news, 1, "Understood."));
         let body: Json = serde_json::from_slice(&payload.bytes).unwrap();
         assert_eq!(body["internal"], true);

@@ -33,6 +33,7 @@ fn all_of_them_compile_without_a_word() {
     feed.connector disabled: [install] enabled = false
     gitlab.connector disabled: [install] enabled = false
     imap.connector disabled: [install] enabled = false
+    jira.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false
     acp.engine disabled: [install] enabled = false
     anthropic.engine disabled: [install] enabled = false

@@ -54,6 +54,7 @@ catalog! {
         imap,
         jira,
         maildir,
+        matrix,
     }
     engines: {
         claude = "claude",

@@ -304,6 +304,8 @@ complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_s
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l file -d 'Take the new text from this file, or from standard input with `-`' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l with -d 'Do this too, out of what `review show` lists: `close`, `label: bug`; the text stays as it is' -r
+complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l without -d 'Do not do this; a verb alone (`label`) takes all of its kind' -r
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from edit" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

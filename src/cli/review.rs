@@ -52,6 +52,8 @@ enum ReviewCommand {
         /// Take the new text from this file, or from standard input with `-`
         #[arg(long, value_name = "FILE")]
         file: Option<std::path::PathBuf>,
+        #[command(flatten)]
+        effects: edit::EffectChange,
     },
     /// Approve drafts: they are sent after the undo window
     Approve {
@@ -116,9 +118,9 @@ async fn run(args: ReviewArgs, context: &mut Context<'_>, backend: &Backend) -> 
             let view: ReviewView = backend.get(&format!("/v1/reviews/{draft}")).await?;
             if json { pretty(&view) } else { card(&view, now, width, paint) }
         }
-        Some(ReviewCommand::Edit { draft, file }) => {
+        Some(ReviewCommand::Edit { draft, file, effects }) => {
             let view: ReviewView = backend.get(&format!("/v1/reviews/{draft}")).await?;
-            edit::edit(backend, context, &view, file.as_deref()).await?
+            edit::edit(backend, context, &view, file.as_deref(), &effects).await?
         }
         Some(ReviewCommand::Approve { drafts, hash, stale_ok }) => {
             approve(backend, context, &drafts, hash.as_deref(), stale_ok).await?;

@@ -205,10 +205,19 @@ impl Reloader {
         let errors = counts.errors as u64;
         let pinned = inner.files.pinned();
         let source = pinned.as_ref().map_or(&*compiled, |pinned| &pinned.compiled);
-        let plan = effective(&source.plan, &holds, environment, &**secrets).await;
         let Some(running) = &mut inner.running else {
             return Err(Fault::refused("the daemon is stopping"));
         };
+        let number = pinned.as_ref().map(|pinned| pinned.generation);
+        let is_new = source.plan.hash != inner.hash;
+        // The disk writes the new plan's number while it is worked out what changes.
+        let numbered = async {
+            let asked = is_new && number.is_none() && !dry_run;
+            if asked { store.generation(&source.plan.hash).await.map(Some) } else { Ok(number) }
+        };
+        let plan = effective(&source.plan, &holds, environment, &**secrets);
+        let (numbered, plan) = tokio::join!(numbered, plan);
+        let numbered = numbered?;
         let bundle = running.bundle();
         let (old, previous) = (Arc::clone(&bundle.plan), bundle.generation);
         let sides = (Side::new(&old, inner.files.last_good()), Side::new(&plan, &source.canonical));
@@ -233,12 +242,11 @@ impl Reloader {
         if dry_run {
             return Ok(view(changes, previous));
         }
-        let number = pinned.as_ref().map(|pinned| pinned.generation);
-        let becomes_live = changes.applies() || source.plan.hash != inner.hash;
+        let becomes_live = changes.applies() || is_new;
         let mut generation = previous;
         let mut ways = Vec::new();
         if becomes_live {
-            generation = match number {
+            generation = match numbered {
                 Some(number) => number,
                 None => store.generation(&source.plan.hash).await?,
             };

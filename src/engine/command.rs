@@ -171,11 +171,11 @@ impl CommandEngine {
             let detail = format!("line too long: it wrote a line of more than {most}");
             return Err(failed(RunFailure::Protocol, with_hint(&detail, &report)));
         }
-        let result = match collector.finish() {
-            Collected::Result(result) => result,
+        let outcome = match collector.finish() {
+            Collected::Result(outcome) => outcome,
             Collected::Failed(failure, message) => return Err(failed(failure, with_hint(&message, &report))),
         };
-        Ok(EngineOutcome { remarks, ..EngineOutcome::of(result) })
+        Ok(EngineOutcome { remarks, ..outcome })
     }
 
     /// A program whose event lines are known. Its text is a draft only between the marks: errors and notices of such

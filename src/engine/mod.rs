@@ -10,6 +10,7 @@ pub mod codex;
 pub mod command;
 mod confine;
 pub mod dialect;
+mod effects;
 mod ended;
 #[cfg(test)]
 mod fixtures;
@@ -33,7 +34,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::HttpRoom;
 use crate::model::class::{ErrorClass, PortError, chain};
+use crate::model::effect::Offer;
 use crate::model::environment::Environment;
+use crate::model::item::Item;
 use crate::model::limits;
 use crate::model::run::{
     EngineError, EngineOutcome, EngineRequest, EngineResult, RunFailure, RunLimits, Usage,
@@ -151,17 +154,18 @@ impl ExecutionEngine {
             Self::OpenAiResponses(engine) => engine.run(request, limits, cancel).await,
             Self::Gemini(engine) => engine.run(request, limits, cancel).await,
         };
-        outcome.and_then(checked)
+        outcome.and_then(|outcome| checked(outcome, Item::offered(&request.items)))
     }
 }
 
 /// The last look at what any engine says, before it can become a draft.
-fn checked(outcome: EngineOutcome) -> Result<EngineOutcome, EngineError> {
+fn checked(outcome: EngineOutcome, offers: &[Offer]) -> Result<EngineOutcome, EngineError> {
+    let outcome = if offers.is_empty() { outcome } else { effects::taken_out(outcome) };
     let refuse = |failure, detail: String| Err(EngineError { failure, detail, usage: outcome.usage.clone() });
     let result = match outcome.result {
         EngineResult::Reply(text) => {
             let text = clean(&text).trim().to_owned();
-            if text.is_empty() {
+            if text.is_empty() && outcome.effects.is_empty() {
                 return refuse(RunFailure::Empty, "the reply was empty".to_owned());
             }
             if text.len() > limits::DRAFT_BYTES_MAX {
@@ -205,7 +209,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let result = EngineResult::Reply(text.into());
-        let outcome = checked(EngineOutcome::of(result));
+        let outcome = checked(EngineOutcome::of(result), &[]);
         let shown = match outcome.map(|outcome| outcome.result) {
             Ok(EngineResult::Reply(text)) => format!("reply {text:?}"),
             Ok(other) => format!("{other:?}"),

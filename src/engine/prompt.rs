@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use super::effects;
 use crate::model::item::{Item, Party};
 use crate::model::limits;
 use crate::model::run::{EngineRequest, EngineResult, RunFailure};
@@ -152,6 +153,10 @@ fn trusted(
     }
     let _ = writeln!(text, "{instruction}\n");
     let _ = writeln!(text, "{}\n", how_to_answer(form, draft));
+    let effects = effects::told(Item::offered(&request.items), form);
+    if !effects.is_empty() {
+        let _ = writeln!(text, "{}", neutral(&effects, draft, fence));
+    }
     if !request.notes.is_empty() {
         text.push_str("The user rejected earlier drafts and said\n");
         let mut room = TRUSTED_BYTES_MAX;

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use super::failed;
+use crate::model::effect::Effect;
 use crate::model::limits;
 use crate::model::run::{EngineError, EngineOutcome, EngineResult, RunFailure};
 use crate::model::text::{one_line, short_size};
@@ -30,7 +31,7 @@ pub fn schema() -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,
-        "required": ["outcome", "text", "labels", "remarks"],
+        "required": ["outcome", "text", "labels", "effects", "remarks"],
         "properties": {
             "outcome": {
                 "type": "string",
@@ -43,6 +44,9 @@ pub fn schema() -> Value {
                 "description": "The whole text of the reply and nothing else of it; or the reason; or the question.",
             },
             "labels": texts("Labels for the case, a word each; empty if none fits."),
+            "effects": texts(
+                "What else shall happen, out of the effects that the task lists, each as it is written there; empty if none.",
+            ),
             "remarks": texts("What the reviewer should know beside the text, a sentence each; usually empty."),
         },
     })
@@ -60,7 +64,10 @@ pub fn read(answer: &Value) -> Result<EngineOutcome, EngineError> {
     let Some(text) = said("text") else {
         return Err(failed(RunFailure::Protocol, "its structured answer has no `text`"));
     };
+    let effects = texts(fields.get("effects"), limits::EFFECTS_MAX, limits::EFFECT_BYTES_MAX);
+    let effects: Vec<Effect> = effects.iter().map(|text| Effect::parse(text)).collect();
     let result = match said("outcome") {
+        Some("reply") if text.is_empty() && !effects.is_empty() => EngineResult::Reply(String::new()),
         Some("reply" | "question") if text.is_empty() => {
             return Err(failed(RunFailure::Empty, "the text of its structured answer is empty"));
         }
@@ -79,6 +86,7 @@ pub fn read(answer: &Value) -> Result<EngineOutcome, EngineError> {
     };
     Ok(EngineOutcome {
         labels: texts(fields.get("labels"), LABELS_MAX, LABEL_BYTES_MAX),
+        effects,
         remarks: texts(fields.get("remarks"), REMARKS_MAX, REMARK_BYTES_MAX),
         ..EngineOutcome::of(result)
     })

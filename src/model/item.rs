@@ -66,6 +66,28 @@ pub struct Item {
     pub warnings: Vec<String>,
 }
 
+impl Item {
+    /// The item of a thread that an answer goes to: the newest that wants one. Only where none does (a person asked for
+    /// one all the same), the newest that can be answered: a colleague's out-of-office in the thread must not become the
+    /// recipient.
+    #[must_use]
+    pub fn answered(items: &[Self]) -> Option<(&Self, &Envelope)> {
+        let newest = |wanted: fn(&Disposition) -> bool| {
+            items.iter().rev().filter(|item| wanted(&item.disposition)).find_map(|item| match &item.reply {
+                ReplyWay::To(envelope) => Some((item, envelope)),
+                ReplyWay::Nowhere { .. } => None,
+            })
+        };
+        newest(|disposition| *disposition == Disposition::Work).or_else(|| newest(|_| true))
+    }
+
+    /// What an answer to a thread can do besides.
+    #[must_use]
+    pub fn offered(items: &[Self]) -> &[Offer] {
+        Self::answered(items).map(|(item, _)| item.offers.as_slice()).unwrap_or_default()
+    }
+}
+
 /// A person or a program on the other side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Party {

@@ -140,6 +140,45 @@ pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
 /// After "too many requests" without a time.
 pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
 
+/// A wait on the far side may overrun what was agreed by so much before it counts as lost.
+pub const LONG_POLL_GRACE: Duration = Duration::from_secs(15);
+
+/// An answer of a Matrix homeserver to one look: a snapshot of some thousand rooms, or a week away from busy ones.
+pub const MATRIX_SYNC_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Newest messages of each room in one look at a Matrix homeserver; what is left out is asked for room by room.
+pub const MATRIX_TIMELINE_LEN: usize = 20;
+
+/// Messages of a Matrix room asked for at once when a look left some out.
+pub const MATRIX_GAP_PAGE_LEN: usize = 100;
+
+/// Messages of one Matrix room that a look left out and that are still read: beyond this nobody answers them.
+pub const MATRIX_GAP_EVENTS_MAX: usize = 1000;
+
+/// The same in bytes: events are up to 64 KiB each.
+pub const MATRIX_GAP_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Questions about single messages and rooms in one page of a Matrix poll; the rest of the page waits for the next.
+pub const MATRIX_LOOKUPS_MAX: usize = 50;
+
+/// Pages of own messages in a Matrix room gone through to find one.
+pub const MATRIX_CONFIRM_PAGES_MAX: usize = 10;
+
+/// The content of a Matrix event we send: the whole event may have 65,536 bytes, and the server adds its own part.
+pub const MATRIX_CONTENT_BYTES_MAX: usize = 60 * 1024;
+
+/// Matrix rooms of two members remembered in a cursor.
+pub const MATRIX_PAIRS_MAX: usize = 400;
+
+/// Matrix rooms of which something was told once, remembered in a cursor.
+pub const MATRIX_TOLD_MAX: usize = 1000;
+
+/// Own messages remembered, to know replies to them without asking.
+pub const MATRIX_OWN_KNOWN_MAX: usize = 2000;
+
+/// Display names remembered of one Matrix room.
+pub const MATRIX_MEMBERS_KNOWN_MAX: usize = 1000;
+
 /// Items of one run of a command connector: with [`COMMAND_STDOUT_BYTES_MAX`] it bounds what is held in memory.
 pub const COMMAND_ITEMS_MAX: usize = 1000;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::effect::Effect;
 use super::ids::{CaseId, RunId};
 use super::item::Item;
 use super::time::Timestamp;
@@ -72,6 +73,8 @@ pub struct EngineOutcome {
     pub remarks: Vec<String>,
     /// Labels that it proposes for the case.
     pub labels: Vec<String>,
+    /// What else it proposes to do at the far side; what is not offered is dropped later, with a word.
+    pub effects: Vec<Effect>,
     /// Who did it, and where.
     pub facts: RunFacts,
 }
@@ -85,6 +88,7 @@ impl EngineOutcome {
             usage: Usage::default(),
             remarks: Vec::new(),
             labels: Vec::new(),
+            effects: Vec::new(),
             facts: RunFacts::default(),
         }
     }
@@ -104,7 +108,7 @@ pub struct RunFacts {
 /// What an engine decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineResult {
-    /// A proposed reply, never empty.
+    /// A proposed reply; empty only where effects stand beside it.
     Reply(String),
     /// Nothing to answer, with its reason.
     NothingToDo(String),

@@ -196,7 +196,9 @@ impl ApiClient {
             if let ErrorClass::RateLimited { until } = error.class {
                 self.rest(until);
             }
-            if let (Some(words), Some(status)) = (words, error.source.take()) {
+            if let Some(words) = words
+                && let Some(status) = error.source.take()
+            {
                 error.source = Some(format!("{status}: {}", one_line(&words, SAID_BYTES_MAX)).into());
             }
             error

@@ -13,6 +13,7 @@ pub mod jira;
 pub mod json;
 pub mod mail;
 pub mod maildir;
+pub mod matrix;
 
 use std::path::PathBuf;
 use std::sync::Arc;

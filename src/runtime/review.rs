@@ -127,7 +127,9 @@ impl ReviewRuntime {
             }
             for draft in drafts {
                 let rule = self.desk.rule(&draft.connector).map(|rule| rule.outbound);
-                if rule != Some(OutboundRule::Auto) || draft.stale || !draft.auto {
+                // What acts at the far side beside a text is for a person, also where texts go by themselves.
+                let acts = !draft.envelope.effects.is_empty();
+                if rule != Some(OutboundRule::Auto) || draft.stale || !draft.auto || acts {
                     summary.open += 1;
                     continue;
                 }

@@ -10,6 +10,7 @@ use super::{Result, Store, StoreError, journal};
 use super::{leases, outbox};
 use crate::model::case::CaseState;
 use crate::model::draft::{Draft, DraftState, approval_hash};
+use crate::model::effect::Effect;
 use crate::model::ids::{ActionId, CaseId, DraftId};
 use crate::model::limits;
 use crate::model::time::Timestamp;
@@ -22,8 +23,7 @@ pub(super) const BY_ID: &str = draft_sql!("WHERE d.id = ?1");
 const COUNT_OPEN_NOW: &str =
     "SELECT count(*) FROM drafts WHERE state = 'open' AND (deferred_until IS NULL OR deferred_until <= ?1)";
 
-const EDIT: &str =
-    "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ? WHERE draft_id = ?";
+const EDIT: &str = "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ?, envelope = ? WHERE draft_id = ?";
 const SET_WAYS: &str = "INSERT INTO ways_out (connector, destination, auto) \
      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1) WHERE true \
      ON CONFLICT (connector) DO UPDATE SET destination = excluded.destination, auto = excluded.auto";
@@ -63,26 +63,38 @@ impl Store {
         }
     }
 
-    /// Another text; `hash` is of the version the person saw. Gives the new version.
-    pub async fn edit_draft(&self, id: DraftId, hash: &str, body: String) -> Result<Draft> {
+    /// Another text and, if given, other effects; `hash` is of the version the person saw. Gives the new version.
+    pub async fn edit_draft(
+        &self,
+        id: DraftId,
+        hash: &str,
+        body: String,
+        effects: Option<Vec<Effect>>,
+    ) -> Result<Draft> {
         const DOING: &str = "edit a draft";
         let hash = hash.to_owned();
         self.write(DOING, move |tx| {
             Box::pin(async move {
                 let seen = open_draft(tx, id).await?;
                 same(&seen, &hash)?;
-                if body.trim().is_empty() {
+                let mut envelope = seen.envelope.clone();
+                if let Some(effects) = effects.clone() {
+                    envelope.effects = effects;
+                }
+                if body.trim().is_empty() && envelope.effects.is_empty() {
                     return Err(StoreError::refused("a draft cannot be empty"));
                 }
                 if body.len() > limits::DRAFT_BYTES_MAX {
                     return Err(StoreError::refused("the text is too long for a draft"));
                 }
-                let hash = approval_hash(&seen.connector, &seen.destination, &seen.envelope, &body);
-                let query = sqlx::query(EDIT).bind(hash.clone()).bind(id.0).bind(body.clone()).bind(id.0);
+                let hash = approval_hash(&seen.connector, &seen.destination, &envelope, &body);
+                let text = json(&envelope);
+                let query =
+                    sqlx::query(EDIT).bind(hash.clone()).bind(id.0).bind(body.clone()).bind(text).bind(id.0);
                 tx.run(DOING, query).await?;
                 tx.wake.review = true;
                 journal::note(tx, seen.case, "edited", id.to_string()).await?;
-                Ok(Draft { body, hash, ..seen })
+                Ok(Draft { body, hash, envelope, ..seen })
             })
         })
         .await

@@ -215,6 +215,9 @@ impl Loaded {
     /// read is not one whose files were deleted.
     pub fn keep_unread(&mut self, before: &Self) {
         let unread: Vec<PathBuf> = self.unread_dirs().map(Path::to_owned).collect();
+        if unread.is_empty() {
+            return;
+        }
         let here: BTreeSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
         let lost = |file: &&UnitFile| {
             !here.contains(file.path.as_path()) && unread.iter().any(|dir| file.path.starts_with(dir))

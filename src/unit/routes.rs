@@ -51,7 +51,10 @@ pub(crate) fn check(units: &mut Units, registry: &Registry) {
 struct Rule<'a> {
     unit: &'a Typed,
     priority: i64,
+    size_min: u64,
     size_max: Option<u64>,
+    /// Lists of words that stand for themselves: trust, language, hours.
+    words: [&'a [String]; 3],
     connector: Vec<Pattern<'a>>,
     kind: Vec<Pattern<'a>>,
     labels: Vec<Pattern<'a>>,
@@ -111,7 +114,9 @@ impl<'a> Rule<'a> {
         Self {
             unit,
             priority: unit.settings("route").integer("priority").unwrap_or(0),
+            size_min: own.size("size_min").unwrap_or(0),
             size_max: own.size("size_max"),
+            words: ["trust", "language", "hours"].map(|key| own.list(key)),
             connector: list("connector"),
             kind: list("kind"),
             labels: list("labels"),
@@ -126,11 +131,6 @@ impl<'a> Rule<'a> {
             ("labels", &self.labels),
             ("author", &self.author),
         ]
-    }
-
-    /// A list of words that stand for themselves.
-    fn words(&self, key: &str) -> &'a [String] {
-        self.unit.settings("match").list(key)
     }
 
     /// The places of a list's words, in the order of the words.
@@ -178,17 +178,20 @@ impl<'a> Rule<'a> {
                 || (!narrow.is_empty()
                     && narrow.iter().all(|one| wide.iter().any(|pattern| pattern.covers(one))))
         };
-        let least = |rule: &Self| rule.unit.settings("match").size("size_min").unwrap_or(0);
-        let words = ["trust", "language", "hours"].into_iter().all(|key| {
-            let (wide, narrow) = (self.words(key), narrow.words(key));
-            // Hours that are written otherwise may be the same; then it is not noticed.
-            wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|word| wide.contains(word)))
-        });
-        let lists = self.lists().into_iter().zip(narrow.lists());
-        sizes
-            && words
-            && least(self) <= least(narrow)
-            && lists.into_iter().all(|((_, wide), (_, narrow))| all(wide, narrow))
+        let words = || {
+            self.words.iter().zip(narrow.words).all(|(wide, narrow)| {
+                // Hours that are written otherwise may be the same; then it is not noticed.
+                wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|word| wide.contains(word)))
+            })
+        };
+        // Asked of every pair of routes: what tells most of them apart comes first.
+        all(&self.connector, &narrow.connector)
+            && all(&self.kind, &narrow.kind)
+            && all(&self.labels, &narrow.labels)
+            && all(&self.author, &narrow.author)
+            && sizes
+            && self.size_min <= narrow.size_min
+            && words()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The whole way in one process: real units, real record, real connectors on files.
 
 mod destinations;
+mod effects;
 mod engines;
 mod money;
 
@@ -35,7 +36,8 @@ async fn an_approval_is_of_the_version_that_was_seen() {
     way.deliver("1", &mail("a", "the plan", ""));
     way.cycle().await;
     let seen = way.drafts().await.remove(0);
-    let edited = way.assembly().store.edit_draft(seen.id, &seen.hash, "Another text.".into()).await.unwrap();
+    let edited =
+        way.assembly().store.edit_draft(seen.id, &seen.hash, "Another text.".into(), None).await.unwrap();
     let error = way.approve(&seen).await.unwrap_err().to_string();
     assert!(error.contains("changed"), "{error}");
     way.approve(&edited).await.unwrap();

@@ -7,6 +7,8 @@ use similar::{ChangeTag, TextDiff};
 use crate::cli::case::item_text;
 use crate::cli::look::{Paint, ago, block, line};
 use crate::control::wire::ReviewView;
+use crate::model::effect::Offer;
+use crate::model::item::Item;
 use crate::model::time::{Timestamp, short_span};
 
 /// Lines of the foreign text that are shown; the draft is shown whole.
@@ -52,7 +54,16 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
     if !draft.destination.is_empty() {
         let _ = writeln!(out, "  by way of   {}", paint.dim(line(&draft.destination, width)));
     }
-    if draft.body == draft.engine_body {
+    for effect in &envelope.effects {
+        let _ = writeln!(out, "  and also    {}", paint.yellow(whole(&effect.to_string(), width)));
+    }
+    let offered: Vec<String> = Item::offered(&view.items).iter().map(Offer::form).collect();
+    if !offered.is_empty() {
+        let _ = writeln!(out, "  possible    {}", paint.dim(whole(&offered.join("; "), width)));
+    }
+    if draft.body.is_empty() {
+        let _ = writeln!(out, "  {}", paint.dim("no text"));
+    } else if draft.body == draft.engine_body {
         // Whole, however long: an approval is of all of it.
         out.push_str(&block(&draft.body, "  ┃ ", width, usize::MAX));
     } else {

@@ -12,8 +12,33 @@ use crate::cli::look::Paint;
 use crate::control::wire::{EditBody, ReviewView};
 use crate::daemon::exit;
 use crate::model::draft::Draft;
+use crate::model::effect::Effect;
 use crate::model::limits;
 use crate::process::editor;
+
+/// Which effects come and go.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct EffectChange {
+    /// Do this too, out of what `review show` lists: `close`, `label: bug`; the text stays as it is
+    #[arg(long, value_name = "EFFECT")]
+    with: Vec<String>,
+    /// Do not do this; a verb alone (`label`) takes all of its kind
+    #[arg(long, value_name = "EFFECT")]
+    without: Vec<String>,
+}
+
+/// The effects after the change, as they are written; `None` where nothing is asked.
+fn changed(effects: &[Effect], change: &EffectChange) -> Option<Vec<String>> {
+    if change.with.is_empty() && change.without.is_empty() {
+        return None;
+    }
+    let without: Vec<Effect> = change.without.iter().map(|text| Effect::parse(text)).collect();
+    let stays = |effect: &&Effect| {
+        !without.iter().any(|gone| gone == *effect || (gone.value.is_empty() && gone.verb == effect.verb))
+    };
+    let kept = effects.iter().filter(stays).map(ToString::to_string);
+    Some(kept.chain(change.with.iter().cloned()).collect())
+}
 
 /// Gets a new text, stores it, and gives the difference for people.
 pub(super) async fn edit(
@@ -21,18 +46,26 @@ pub(super) async fn edit(
     context: &Context<'_>,
     view: &ReviewView,
     file: Option<&Path>,
+    change: &EffectChange,
 ) -> Result<String, CliError> {
     let draft = &view.draft;
+    let effects = changed(&draft.envelope.effects, change);
     let body = match file {
         Some(path) => from_file(path)?,
+        None if effects.is_some() => draft.body.clone(),
         None => from_editor(context, &draft.body)?,
     };
-    if body.trim_end() == draft.body.trim_end() {
+    if body.trim_end() == draft.body.trim_end() && effects.is_none() {
         return Ok(format!("{} is as it was\n", draft.id));
     }
-    let edit = EditBody { hash: draft.hash.clone(), body };
+    let edit = EditBody { hash: draft.hash.clone(), body, effects };
     let edited: Draft = backend.post(&format!("/v1/reviews/{}/edit", draft.id), &edit).await?;
     let paint = Paint { colour: context.colour() };
+    if edited.body == draft.body {
+        let effects: Vec<String> = edited.envelope.effects.iter().map(ToString::to_string).collect();
+        let effects = if effects.is_empty() { "nothing".to_owned() } else { effects.join(", ") };
+        return Ok(format!("{} will also do: {effects}\n", draft.id));
+    }
     Ok(format!(
         "{}{} has a new text; against the engine's:\n",
         difference(&edited.engine_body, &edited.body, paint),

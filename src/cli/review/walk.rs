@@ -118,7 +118,9 @@ async fn one(
         let outcome = match answer.as_str() {
             "approve anyway" => approve_one(backend, &view, true).await.map(|text| (text, Some(1))),
             "a" | "approve" => approve_one(backend, &view, false).await.map(|text| (text, Some(1))),
-            "e" | "edit" => edit::edit(backend, context, &view, None).await.map(|text| (text, None)),
+            "e" | "edit" => edit::edit(backend, context, &view, None, &edit::EffectChange::default())
+                .await
+                .map(|text| (text, None)),
             "r" | "reject" => {
                 reject(backend, context, console, draft, false).await.map(|text| (text, Some(2)))
             }

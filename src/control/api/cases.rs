@@ -11,11 +11,11 @@ use crate::control::wire::{
 };
 use crate::model::case::Case;
 use crate::model::ids::{CaseId, RunId};
+use crate::model::item::Item;
 use crate::model::limits;
 use crate::model::routing::Routing;
 use crate::model::text;
 use crate::runtime::routing;
-use crate::runtime::worker::envelope;
 use crate::store::{CaseRecord, KeptPrompt, Proposal, Replay};
 use crate::unit::instruction;
 use crate::unit::plan::Standing;
@@ -151,7 +151,7 @@ pub(super) async fn propose(
         return Err(Fault::usage(format!("a reply may have {} bytes", limits::DRAFT_BYTES_MAX)));
     }
     let record = state.store.case_record(case).await?;
-    let Some(envelope) = envelope(&record.items) else {
+    let Some((_, envelope)) = Item::answered(&record.items) else {
         return Err(Fault::refused(format!("nobody in case {case} can be answered")));
     };
     let rule = state.desk.rule(&record.case.connector);
@@ -160,7 +160,7 @@ pub(super) async fn propose(
         items: record.case.items,
         destination: rule.map(|rule| rule.destination.to_string()).unwrap_or_default(),
         connector: record.case.connector,
-        envelope,
+        envelope: envelope.clone(),
         body: text.trim().to_owned(),
         by: text::one_line(&clean(&body.by), limits::JOURNAL_BY_BYTES_MAX),
         remarks: body.remarks.iter().take(10).map(|remark| clean(remark)).collect(),

@@ -6,7 +6,9 @@ use axum::extract::{Path, Query, State};
 use super::{ApiState, Fault, Reply, Shared, id};
 use crate::control::wire::{ApproveBody, Approved, DeferBody, EditBody, RejectBody, ReviewQuery, ReviewView};
 use crate::model::draft::Draft;
+use crate::model::effect::{self, Effect, Offer};
 use crate::model::ids::DraftId;
+use crate::model::item::Item;
 use crate::model::limits;
 use crate::model::text;
 use crate::store::StoreError;
@@ -45,13 +47,39 @@ pub(super) async fn edit(
     Json(body): Json<EditBody>,
 ) -> Reply<Draft> {
     let clean = text::visible(&body.body);
-    if clean.trim().is_empty() {
+    let seen = state.store.draft(id(&draft)?).await?;
+    let effects = body.effects.as_ref().map(|wanted| effects(&state, &seen, wanted));
+    let effects = match effects {
+        Some(effects) => Some(effects.await?),
+        None => None,
+    };
+    let none = effects.as_ref().unwrap_or(&seen.envelope.effects).is_empty();
+    if clean.trim().is_empty() && none {
         return Err(Fault::usage("an empty reply cannot be sent: reject the draft instead"));
     }
     if clean.len() > limits::DRAFT_BYTES_MAX {
         return Err(Fault::usage(format!("a reply may have {} bytes", limits::DRAFT_BYTES_MAX)));
     }
-    Ok(Json(state.store.edit_draft(id(&draft)?, &body.hash, clean).await?))
+    Ok(Json(state.store.edit_draft(seen.id, &body.hash, clean, effects).await?))
+}
+
+/// The wanted effects, if all of them are offered, or stand in the draft already.
+async fn effects(state: &ApiState, draft: &Draft, wanted: &[String]) -> Result<Vec<Effect>, Fault> {
+    let items = state.store.case_items(draft.case, limits::CASE_ITEMS_PROMPT_MAX).await?;
+    let offers = Item::offered(&items);
+    let wanted: Vec<Effect> = wanted.iter().map(|text| Effect::parse(text)).collect();
+    let (fresh, kept): (Vec<Effect>, Vec<Effect>) =
+        wanted.into_iter().partition(|effect| !draft.envelope.effects.contains(effect));
+    let (fresh, refused) = effect::chosen(&fresh, offers);
+    if !refused.is_empty() {
+        let forms: Vec<String> = offers.iter().map(Offer::form).collect();
+        let fault = Fault::usage(format!("not offered for {}: {}", draft.id, refused.join(", ")));
+        return Err(match forms.is_empty() {
+            true => fault.hint("nothing but a text is offered here"),
+            false => fault.hint(format!("there are: {}", forms.join("; "))),
+        });
+    }
+    Ok(kept.into_iter().chain(fresh).take(limits::EFFECTS_MAX).collect())
 }
 
 pub(super) async fn approve(

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::super::prompt::{Fence, Prompt, read_answer};
+use crate::model::effect::Effect;
 use crate::model::limits;
-use crate::model::run::{EngineRequest, EngineResult, RunFailure};
+use crate::model::run::{EngineOutcome, EngineRequest, EngineResult, RunFailure};
 use crate::model::text::{one_line, short_size};
 use crate::model::time::Timestamp;
 
@@ -52,7 +53,7 @@ pub(super) struct Collector {
 #[derive(Debug, PartialEq)]
 pub(super) enum Collected {
     /// An answer.
-    Result(EngineResult),
+    Result(EngineOutcome),
     /// None, or one about a failure, with a sentence for people.
     Failed(RunFailure, String),
 }
@@ -121,7 +122,7 @@ impl Collector {
             read_answer(&self.draft.around(text), &self.draft)
         };
         match answer {
-            Ok(result) => Collected::Result(result),
+            Ok(result) => Collected::Result(EngineOutcome::of(result)),
             Err((failure, detail)) => Collected::Failed(failure, detail),
         }
     }
@@ -157,13 +158,17 @@ fn read_object(answer: &Map<String, Value>) -> Collected {
     } else {
         ("nothing_to_do", EngineResult::NothingToDo)
     };
+    let effects =
+        answer.get("effects").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let effects: Vec<Effect> = effects.take(limits::EFFECTS_MAX).map(Effect::parse).collect();
+    let took =
+        |result| Collected::Result(EngineOutcome { effects: effects.clone(), ..EngineOutcome::of(result) });
     match said(key) {
         None => Collected::Failed(RunFailure::Protocol, format!("`{key}` in its answer is not a text")),
-        Some("") if key == "nothing_to_do" => {
-            Collected::Result(EngineResult::NothingToDo("no reason given".to_owned()))
-        }
+        Some("") if key == "nothing_to_do" => took(EngineResult::NothingToDo("no reason given".to_owned())),
+        Some("") if key == "reply" && !effects.is_empty() => took(EngineResult::Reply(String::new())),
         Some("") => Collected::Failed(RunFailure::Empty, format!("`{key}` in its answer is empty")),
-        Some(text) => Collected::Result(result(text.to_owned())),
+        Some(text) => took(result(text.to_owned())),
     }
 }
 
@@ -216,8 +221,13 @@ mod tests {
         let mut collector = Collector::new(output, draft);
         text.lines().for_each(|line| collector.take(line.as_bytes()));
         let shown = match collector.finish() {
-            Collected::Result(EngineResult::Reply(text)) => format!("reply {text:?}"),
-            Collected::Result(other) => format!("{other:?}"),
+            Collected::Result(outcome) => {
+                let effects: String = outcome.effects.iter().map(|effect| format!(" +{effect}")).collect();
+                match outcome.result {
+                    EngineResult::Reply(text) => format!("reply {text:?}{effects}"),
+                    other => format!("{other:?}{effects}"),
+                }
+            }
             Collected::Failed(failure, message) => format!("{failure:?}: {message}"),
         };
         assert_eq!(shown, expected);

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::wire::text;
 use crate::model::draft::Envelope;
+use crate::model::effect::{Offer, OfferedValue};
 use crate::model::item::{Attachment, Cut, Disposition, HiddenPart, Item, Party, ReplyWay};
 use crate::model::limits;
 use crate::model::marker;
@@ -65,10 +66,33 @@ pub fn item(value: &Value, rules: &Rules, scrubber: &Scrubber) -> Item {
         cut,
         labels: labels(value),
         reply: reply(value, rules, scrubber),
-        offers: Vec::new(),
+        offers: offers(value, rules, scrubber),
         disposition,
         warnings: Vec::new(),
     }
+}
+
+/// `"offers": ["close", {"verb": "state", "what": "Move it", "values": ["open", "done"]}, {"verb": "label", "value":
+/// "its name"}]`; what cannot be read is left out.
+fn offers(value: &Value, rules: &Rules, scrubber: &Scrubber) -> Vec<Offer> {
+    let given = value.get("offers").and_then(Value::as_array).filter(|_| rules.send);
+    let word = |text: &str| one_line(&scrubber.scrub_owned(text.to_owned()), 64);
+    let read = |offer: &Value| {
+        let said = |key: &str| offer.get(key).and_then(Value::as_str).map(word);
+        let verb = offer.as_str().map(word).or_else(|| said("verb"))?.to_lowercase();
+        let values = offer.get("values").and_then(Value::as_array);
+        let values = values.map(|values| {
+            values.iter().filter_map(Value::as_str).map(word).take(limits::EFFECTS_MAX).collect()
+        });
+        let value = match (values, said("value")) {
+            (Some(values), _) => OfferedValue::OneOf(values),
+            (None, Some(value)) => OfferedValue::Text(value),
+            (None, None) => OfferedValue::None,
+        };
+        let what = said("what").unwrap_or_else(|| format!("by the program {}", rules.program));
+        (!verb.is_empty() && !verb.contains(':')).then_some(Offer { verb, what, value })
+    };
+    given.into_iter().flatten().filter_map(read).take(limits::EFFECTS_MAX).collect()
 }
 
 /// An id as it is, one line; a long one as its digest.

@@ -13,7 +13,8 @@
 //!   `author` (a text, or `{"name", "address"}`), `at` (RFC 3339 or seconds), `updated` (changes when the item does),
 //!   `url`, `thread` (items with the same one are one case; may be the id of the first), `kind`, `labels`,
 //!   `attachments` (`[{"name", "media_type", "size_bytes"}]`), `reply_handle` (anything; handed back for sending),
-//!   `reply_place` (where a reply appears, for people);
+//!   `reply_place` (where a reply appears, for people), `offers` (what a reply can do besides: `"close"`, or `{"verb",
+//!   "what"}` with `values`, one of which is taken, or `value`, which says what text it takes);
 //! - `{"type": "state", "value": …}`: the position behind all items before it, at most 60 KB; both are committed
 //!   together;
 //! - `{"type": "log", "message": …}`;
@@ -25,7 +26,8 @@
 //! Types are not case-sensitive; unknown ones are passed over, other lines are counted and shown.
 //!
 //! **Send** (`send = true`). `{"op": "send", "protocol": 1, "action_id": "wa-7-0123456789abcdef", "reply_handle": …,
-//! "body": …}`. Answer: `{"type": "sent", "remote_id": …}` (the id under which a later poll will read it back),
+//! "body": …, "effects": ["close", "label: bug"]}`; effects are there where some were chosen, then `body` may be empty;
+//! bring them about before the text, and mind that they may be repeated. Answer: `{"type": "sent", "remote_id": …}` (the id under which a later poll will read it back),
 //! `{"type": "not_sent", "class": …, "message": …}` only if it surely was not, else `{"type": "unknown"}`. A program
 //! that ends without an answer may have sent. `action_id` is the same for every try of one approval.
 //!
@@ -394,10 +396,18 @@ impl Connector for CommandConnector {
         if !self.rules.send {
             return Err(PortError::new(ErrorClass::Config, "the unit does not send (`send = false`)"));
         }
-        let body = if self.mark { marker::stamp(&action.body, &action.key) } else { action.body.clone() };
-        let request = json!({
+        let body = if self.mark && !action.body.is_empty() {
+            marker::stamp(&action.body, &action.key)
+        } else {
+            action.body.clone()
+        };
+        let mut request = json!({
             "op": "send", "protocol": 1, "action_id": action.key, "reply_handle": action.envelope.thread, "body": body,
         });
+        if let (Some(fields), false) = (request.as_object_mut(), action.envelope.effects.is_empty()) {
+            let effects: Vec<String> = action.envelope.effects.iter().map(ToString::to_string).collect();
+            fields.insert("effects".to_owned(), effects.into());
+        }
         Ok(Payload { marker: action.key.clone(), bytes: line(&request) })
     }
 

@@ -12,8 +12,9 @@ use crate::engine::router::FELL_BACK;
 use crate::model::case::Lease;
 use crate::model::class::chain;
 use crate::model::draft::Envelope;
+use crate::model::effect::{self, Effect};
 use crate::model::ids::RunId;
-use crate::model::item::{Disposition, Item, ReplyWay};
+use crate::model::item::Item;
 use crate::model::limits;
 use crate::model::run::{EngineError, EngineOutcome, EngineResult, RunFacts, RunFailure, Usage};
 use crate::model::text;
@@ -189,6 +190,7 @@ fn outcome_end(
 ) -> (RunEnd, JobEnd) {
     // An engine may print a secret that it was given; nothing of it goes into the record.
     let scrub = |text: &str| shared.parts.scrubber.scrub(&text::clean(text)).into_owned();
+    let mut remarks = outcome.remarks.clone();
     match &outcome.result {
         EngineResult::NothingToDo(reason) => {
             (RunEnd::NothingToDo { reason: scrub(reason) }, JobEnd::NothingToDo)
@@ -196,14 +198,18 @@ fn outcome_end(
         EngineResult::Question(question) => {
             (RunEnd::Question { text: scrub(question) }, JobEnd::Parked(None))
         }
-        EngineResult::Reply(body) => match envelope(items) {
+        EngineResult::Reply(body) => match addressed(items, &outcome.effects, &mut remarks) {
+            // All that it proposed is not offered, and it wrote nothing.
+            Some(envelope) if body.is_empty() && envelope.effects.is_empty() => {
+                (RunEnd::NothingToDo { reason: scrub(&remarks.join("; ")) }, JobEnd::NothingToDo)
+            }
             Some(envelope) => {
                 let end = RunEnd::Draft {
                     connector: lease.case.connector.clone(),
                     envelope,
                     body: text::cut(&text::visible(&scrub(body)), limits::DRAFT_BYTES_MAX).to_owned(),
                     made_by: made_by(engine, lease),
-                    remarks: outcome.remarks.iter().map(|remark| scrub(remark)).collect(),
+                    remarks: remarks.iter().map(|remark| scrub(remark)).collect(),
                 };
                 (end, JobEnd::Draft)
             }
@@ -213,17 +219,14 @@ fn outcome_end(
     }
 }
 
-/// The envelope of the newest item that wants an answer. Only where none does (a person asked for one all the same), of
-/// the newest that can be answered: a colleague's out-of-office in the thread must not become the recipient.
-#[must_use]
-pub fn envelope(items: &[Item]) -> Option<Envelope> {
-    let newest = |wanted: fn(&Disposition) -> bool| {
-        items.iter().rev().filter(|item| wanted(&item.disposition)).find_map(|item| match &item.reply {
-            ReplyWay::To(envelope) => Some(envelope.clone()),
-            ReplyWay::Nowhere { .. } => None,
-        })
-    };
-    newest(|disposition| *disposition == Disposition::Work).or_else(|| newest(|_| true))
+/// Whom an answer goes to, with those of the wanted effects that are offered; the others are told.
+fn addressed(items: &[Item], wanted: &[Effect], remarks: &mut Vec<String>) -> Option<Envelope> {
+    let (item, envelope) = Item::answered(items)?;
+    let (effects, refused) = effect::chosen(wanted, &item.offers);
+    if !refused.is_empty() {
+        remarks.push(format!("the engine also proposed what is not offered here: {}", refused.join(", ")));
+    }
+    Some(Envelope { effects, ..envelope.clone() })
 }
 
 /// "local", or "local, because claude failed (network)".
@@ -322,6 +325,7 @@ impl Drop for Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::item::{Disposition, ReplyWay};
 
     fn item(to: &str, disposition: Disposition) -> Item {
         let reply = match to {
@@ -351,7 +355,7 @@ mod tests {
     }
 
     fn check(items: &[Item], expected: Option<&str>) {
-        let to = envelope(items).map(|envelope| envelope.to.concat());
+        let to = addressed(items, &[], &mut Vec::new()).map(|envelope| envelope.to.concat());
         assert_eq!(to.as_deref(), expected);
     }
 

@@ -10,8 +10,6 @@ mod replay;
 mod request;
 mod verdict;
 
-pub use job::envelope;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};

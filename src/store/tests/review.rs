@@ -37,11 +37,11 @@ async fn the_first_decision_wins() {
 async fn an_older_version_cannot_be_approved() {
     let bench = Bench::new().await;
     let draft = bench.drafted("a").await;
-    let edited = bench.store.edit_draft(draft.id, &draft.hash, "No.".into()).await.unwrap();
+    let edited = bench.store.edit_draft(draft.id, &draft.hash, "No.".into(), None).await.unwrap();
     assert_eq!((edited.body.as_str(), edited.engine_body.as_str()), ("No.", "Yes."));
     let old = bench.store.approve(draft.id, &draft.hash, HOLD, "me", false).await;
     assert!(why(old).starts_with("the draft changed"));
-    let old = bench.store.edit_draft(draft.id, &draft.hash, "Perhaps.".into()).await;
+    let old = bench.store.edit_draft(draft.id, &draft.hash, "Perhaps.".into(), None).await;
     assert!(why(old).starts_with("the draft changed"));
     assert!(bench.store.actions(None, 10).await.unwrap().is_empty());
     assert_eq!(bench.store.draft(draft.id).await.unwrap(), edited);

@@ -11,6 +11,7 @@ pub mod http;
 pub mod imap;
 pub mod lab;
 pub mod lab_engines;
+pub mod lab_script;
 pub mod mail;
 pub mod mailbox;
 pub mod proof;

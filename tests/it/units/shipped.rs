@@ -35,6 +35,7 @@ fn all_of_them_compile_without_a_word() {
     imap.connector disabled: [install] enabled = false
     jira.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false
+    matrix.connector disabled: [install] enabled = false
     acp.engine disabled: [install] enabled = false
     anthropic.engine disabled: [install] enabled = false
     claude.engine disabled: [install] enabled = false

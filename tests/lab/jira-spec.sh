@@ -108,7 +108,7 @@ X
 
 run() {
   [ -d "$root" ] || die "not installed: bash tests/lab/jira-spec.sh install"
-  local log port
+  local port
   log=$(mktemp)
   port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
   node "$root/node_modules/.bin/prism" mock -h 127.0.0.1 -p "$port" "$root/jira.json" >"$log" 2>&1 &

@@ -93,10 +93,12 @@ pub fn news(issue: &Issue, comments: &[Comment], began: Timestamp, reader: &Read
     let mut fresh: Vec<&Comment> = comments.iter().filter(|comment| since(comment.created)).collect();
     fresh.sort_by_key(|comment| (comment.created, comment.id));
     items.extend(fresh.into_iter().map(|comment| commented(issue, comment, comments, reader)));
-    // The newest that is to be answered tells all that an engine needs; the others would repeat it.
-    let newest = items.iter().rposition(|item| item.disposition == Disposition::Work);
-    if let Some(item) = newest.and_then(|at| items.get_mut(at)) {
-        read_along(item, issue, comments, reader);
+    // The newest of a conversation that is to be answered tells all that an engine needs; the others would repeat it.
+    let mut told = BTreeSet::new();
+    for item in items.iter_mut().rev().filter(|item| item.disposition == Disposition::Work) {
+        if told.insert(item.threads.clone()) {
+            read_along(item, issue, comments, reader);
+        }
     }
     items
 }

@@ -53,8 +53,10 @@ catalog! {
         gitlab,
         imap,
         jira,
+        linear,
         maildir,
         matrix,
+        slack,
     }
     engines: {
         claude = "claude",

@@ -10,6 +10,7 @@ mod pace;
 mod redact;
 mod request;
 mod response;
+mod socket;
 pub mod tls;
 
 use std::sync::{Arc, OnceLock};
@@ -27,6 +28,7 @@ pub use self::pace::Pace;
 pub use self::redact::masked;
 pub use self::request::{Credentials, Effect, HttpRequest, Validators};
 pub use self::response::{HttpResponse, status_class};
+pub use self::socket::Socket;
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 

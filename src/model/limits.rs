@@ -119,6 +119,9 @@ pub const JSON_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Headers of an HTTP/2 answer; HTTP/1 has the client's own bounds of 100 headers and about 400 KB.
 pub const HTTP_HEADER_BYTES_MAX: u32 = 64 * 1024;
 
+/// One message over a WebSocket: an event with a long message in it is some ten KB.
+pub const SOCKET_MESSAGE_BYTES_MAX: usize = 1024 * 1024;
+
 /// Redirects followed for one read: more is a loop.
 pub const HTTP_REDIRECTS_MAX: usize = 5;
 

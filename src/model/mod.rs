@@ -30,3 +30,4 @@ pub mod text;
 pub mod time;
 pub mod token_shape;
 pub mod trust;
+pub mod uuid;

@@ -11,9 +11,11 @@ pub mod hygiene;
 pub mod imap;
 pub mod jira;
 pub mod json;
+pub mod linear;
 pub mod mail;
 pub mod maildir;
 pub mod matrix;
+pub mod slack;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -19,6 +19,9 @@ pub struct Answer {
 /// Makes the body out of the request's body and the scripted one.
 pub type Fill = fn(&[u8], Vec<u8>) -> Vec<u8>;
 
+/// Answers each request by what it asks; its body has been taken.
+pub type Router = Box<dyn Fn(&Seen) -> Answer + Send + Sync>;
+
 #[derive(Clone, Debug, PartialEq)]
 enum Manner {
     Proper,
@@ -99,6 +102,7 @@ struct State {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    router: Option<Router>,
 }
 
 /// Ends with its value.
@@ -110,10 +114,20 @@ pub struct HttpServer {
 impl HttpServer {
     /// Meets the first request with the first answer and so on; beyond the script with 500 and a complaint.
     pub fn start(script: impl IntoIterator<Item = Answer>) -> Self {
+        let server = Self::serve(None);
+        server.shared.state.lock().unwrap().script = script.into_iter().collect();
+        server
+    }
+
+    /// A double that knows what it is asked for.
+    pub fn by(router: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
+        Self::serve(Some(Box::new(router)))
+    }
+
+    fn serve(router: Option<Router>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared::default());
-        shared.state.lock().unwrap().script = script.into_iter().collect();
+        let shared = Arc::new(Shared { router, ..Shared::default() });
         let for_thread = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -186,14 +200,19 @@ fn meet(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
         headers.push((name.to_owned(), value.trim().to_owned()));
     }
     let mut seen = Seen { method, target, headers, body: None };
-    let mut answer = {
+    let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
+    let mut answer = if let Some(router) = &shared.router {
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        seen.body = Some(body);
+        router(&seen)
+    } else {
         let mut state = shared.state.lock().unwrap();
         let missing = Answer::new(500, "the script has no answer for this request");
         let next = state.script.pop_front();
         next.or_else(|| state.then.clone()).unwrap_or(missing)
     };
-    let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
-    if answer.manner != Manner::CutBeforeBody {
+    if answer.manner != Manner::CutBeforeBody && seen.body.is_none() {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         seen.body = Some(body);

@@ -34,8 +34,10 @@ fn all_of_them_compile_without_a_word() {
     gitlab.connector disabled: [install] enabled = false
     imap.connector disabled: [install] enabled = false
     jira.connector disabled: [install] enabled = false
+    linear.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false
     matrix.connector disabled: [install] enabled = false
+    slack.connector disabled: [install] enabled = false
     acp.engine disabled: [install] enabled = false
     anthropic.engine disabled: [install] enabled = false
     claude.engine disabled: [install] enabled = false

@@ -56,6 +56,7 @@ catalog! {
         linear,
         maildir,
         matrix,
+        mcp,
         slack,
     }
     engines: {

@@ -496,6 +496,9 @@ _workagent() {
             workagent__subcmd__help__subcmd__secret,list)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__list"
                 ;;
+            workagent__subcmd__help__subcmd__secret,login)
+                cmd="workagent__subcmd__help__subcmd__secret__subcmd__login"
+                ;;
             workagent__subcmd__help__subcmd__secret,remove)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__remove"
                 ;;
@@ -628,6 +631,9 @@ _workagent() {
             workagent__subcmd__secret,list)
                 cmd="workagent__subcmd__secret__subcmd__list"
                 ;;
+            workagent__subcmd__secret,login)
+                cmd="workagent__subcmd__secret__subcmd__login"
+                ;;
             workagent__subcmd__secret,remove)
                 cmd="workagent__subcmd__secret__subcmd__remove"
                 ;;
@@ -639,6 +645,9 @@ _workagent() {
                 ;;
             workagent__subcmd__secret__subcmd__help,list)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__list"
+                ;;
+            workagent__subcmd__secret__subcmd__help,login)
+                cmd="workagent__subcmd__secret__subcmd__help__subcmd__login"
                 ;;
             workagent__subcmd__secret__subcmd__help,remove)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__remove"
@@ -2717,7 +2726,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__secret)
-            opts="set list remove"
+            opts="set login list remove"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2731,6 +2740,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__secret__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__secret__subcmd__login)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4453,7 +4476,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version set list remove help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version set login list remove help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4479,7 +4502,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret__subcmd__help)
-            opts="set list remove help"
+            opts="set login list remove help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4507,6 +4530,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__secret__subcmd__help__subcmd__login)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4550,6 +4587,32 @@ _workagent() {
             ;;
         workagent__subcmd__secret__subcmd__list)
             opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__secret__subcmd__login)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -554,18 +554,19 @@ never\t'Never'"
 complete -c workagent -n "__fish_workagent_using_subcommand kick" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand kick" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand kick" -s V -l version -d 'Print version'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -l no-pager -d 'Do not show long lists in a pager'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -s V -l version -d 'Print version'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -f -a "list" -d 'List names and ages, never values'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -f -a "remove" -d 'Remove a value'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set list remove help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "login" -d 'Log in at the platform of a connector, with a client of your own, and store the token'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "list" -d 'List names and ages, never values'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "remove" -d 'Remove a value'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -574,6 +575,14 @@ never\t'Never'"
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from login" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from login" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from login" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from login" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from login" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from login" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -592,6 +601,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_s
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "login" -d 'Log in at the platform of a connector, with a client of your own, and store the token'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "list" -d 'List names and ages, never values'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Remove a value'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -1028,6 +1038,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "cancel" -d 'Take back a send that has not left yet'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "release" -d 'Decide about a held send: send it (again)'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "login" -d 'Log in at the platform of a connector, with a client of your own, and store the token'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "list" -d 'List names and ages, never values'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "remove" -d 'Remove a value'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from plan" -f -a "list" -d 'List the plans that are kept, newest first'

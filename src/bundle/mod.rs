@@ -3,6 +3,7 @@
 mod board;
 pub mod deps;
 pub mod factory;
+pub mod login;
 pub mod probe;
 pub mod running;
 

@@ -1,5 +1,7 @@
 //! `workagent secret`: values go in by prompt or standard input, never by argument, and never come out again.
 
+mod login;
+
 use std::io::{IsTerminal as _, Read as _, Write as _};
 
 use clap::{Args, Subcommand};
@@ -28,6 +30,14 @@ enum SecretCommand {
     Set {
         /// The name that units refer to: { secret = "NAME" }
         name: String,
+    },
+    /// Log in at the platform of a connector, with a client of your own, and store the token
+    ///
+    /// Shows a code to type, or an address to open; the token is stored under the name that the connector's unit gives,
+    /// and renewed by itself where the platform allows it. The unit's `[oauth]` table names your client.
+    Login {
+        /// The connector
+        connector: String,
     },
     /// List names and ages, never values
     List {
@@ -72,6 +82,7 @@ pub fn command(args: SecretArgs, context: &mut Context<'_>) -> Result<u8, CliErr
                 writeln!(context.out, "note: the value is too short to be masked in logs")?;
             }
         }
+        SecretCommand::Login { connector } => return login::command(&connector, &secrets, context),
         SecretCommand::List { json: true } => {
             let entries = secrets.file().list().map_err(read_error)?;
             let listed: Vec<Listed> =

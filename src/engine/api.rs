@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod fuzz;
 pub(super) mod openai_errors;
-pub(super) mod sse;
 pub(super) mod talk;
 
 use std::time::Duration;
@@ -16,6 +15,7 @@ use url::Url;
 use self::talk::{Reader, Refusal};
 use super::prompt::Prompt;
 use super::{EngineContext, failed, port_failure, structured};
+use crate::http::sse::EventTooLong;
 use crate::http::{Credentials, HttpRequest, is_loopback};
 use crate::model::run::{EngineError, EngineOutcome, RunFacts, RunFailure, RunLimits, Usage};
 use crate::model::secret_ref::SecretRef;
@@ -27,6 +27,12 @@ use crate::unit::value::Settings;
 
 /// A failure, and a sentence for people that quotes no answer.
 pub(super) type Failed = (RunFailure, String);
+
+impl From<EventTooLong> for Failed {
+    fn from(error: EventTooLong) -> Self {
+        (RunFailure::Protocol, error.to_string())
+    }
+}
 
 /// Of a server's own message.
 pub(super) const MESSAGE_BYTES_MAX: usize = 400;

@@ -11,6 +11,7 @@ mod redact;
 mod request;
 mod response;
 mod socket;
+pub mod sse;
 pub mod tls;
 
 use std::sync::{Arc, OnceLock};

@@ -212,6 +212,57 @@ pub const TAP_STREAMS_MAX: usize = 1000;
 /// A catalog of a tap: some kilobytes for each stream's schema.
 pub const TAP_CATALOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
+/// A server that does not know the era it was asked in may say nothing; one that knows it answers in moments.
+pub const MCP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// One talk with an MCP server, all its pages together.
+pub const MCP_SESSION: Duration = Duration::from_secs(3600);
+
+/// All that an MCP server says in one talk.
+pub const MCP_STDOUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Pages walked through in one poll; the next goes on.
+pub const MCP_PAGES_MAX: usize = 20;
+
+/// Items after which no further page is asked for in one poll.
+pub const MCP_ITEMS_MAX: usize = 2000;
+
+/// A cursor of an MCP server; leaves room for our own part.
+pub const MCP_CURSOR_BYTES_MAX: usize = 32 * 1024;
+
+/// Tools of one server that are looked through.
+pub const MCP_TOOLS_MAX: usize = 1000;
+
+/// Names of tools kept to tell changes; 128 bytes each at most.
+pub const MCP_TOOLS_KEPT_MAX: usize = 100;
+
+/// An answer about a token; those that are signed statements are some kilobytes.
+pub const OAUTH_ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// A token's life as it is believed: what lasts longer is looked at again by then.
+pub const OAUTH_LIFE_MAX: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// A token is renewed so long before it ends: clocks differ, and requests take their time.
+pub const OAUTH_EARLY: Duration = Duration::from_secs(60);
+
+/// How long a login waits for the person.
+pub const OAUTH_WAIT: Duration = Duration::from_secs(15 * 60);
+
+/// Between two questions whether a code was typed, where the server says nothing (RFC 8628); also what "slower" adds.
+pub const OAUTH_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The longest such pause: a person waits at the other end.
+pub const OAUTH_INTERVAL_MAX: Duration = Duration::from_secs(60);
+
+/// Visitors of the port that waits for a browser: its icon, a few others.
+pub const OAUTH_VISITORS_MAX: usize = 16;
+
+/// One visitor, from connecting to our answer.
+pub const OAUTH_VISIT: Duration = Duration::from_secs(10);
+
+/// What a visitor may say: an address with a code, and a browser's headers.
+pub const OAUTH_HEAD_BYTES_MAX: usize = 32 * 1024;
+
 /// A program's reply handle: it is stored with every draft and action.
 pub const REPLY_HANDLE_BYTES_MAX: usize = 16 * 1024;
 

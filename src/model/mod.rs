@@ -17,6 +17,7 @@ pub mod language;
 pub mod limits;
 pub mod live;
 pub mod marker;
+pub mod mcp;
 pub mod money;
 pub mod outbound;
 pub mod price;

@@ -13,13 +13,14 @@ use serde_json::Value;
 use url::Url;
 
 use super::ConnectorContext;
+use super::oauth::renew::Asker;
 use crate::http::{Credentials, Effect, HttpRequest, HttpResponse, HttpRoom, Pace, header, masked};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::secret_ref::SecretRef;
 use crate::model::text::one_line;
 use crate::model::time::{Clock, Timestamp, short_span};
-use crate::secret::{SecretStore, SecretValue};
+use crate::secret::{SecretStore, Token};
 
 /// A server's own words in an error, for people.
 const SAID_BYTES_MAX: usize = 200;
@@ -48,6 +49,7 @@ pub struct ApiClient {
     http: HttpRoom,
     secrets: Arc<dyn SecretStore>,
     clock: Clock,
+    unit: String,
     base: Url,
     login: Login,
     headers: Vec<(HeaderName, String)>,
@@ -76,6 +78,7 @@ impl ApiClient {
             http: context.http.clone(),
             secrets: Arc::clone(&context.secrets),
             clock: context.clock.clone(),
+            unit: context.unit.clone(),
             base,
             login,
             headers: Vec::new(),
@@ -165,15 +168,30 @@ impl ApiClient {
             let why = "the server asked this account to wait";
             return Err(PortError::caused(ErrorClass::RateLimited { until }, request.doing(), why));
         }
-        let mut request = request.credentials(self.credentials().await?).same_origin();
+        let token = self.token().await?;
+        let mut request = request.credentials(self.credentials(token.as_ref())).same_origin();
         for (name, value) in &self.headers {
             request = request.header_if_absent(name.clone(), value);
         }
         if request.effect() == Effect::Write && !self.write_gap.is_zero() {
             self.pace.before_write(self.write_gap).await;
         }
-        let answer = self.http.send(request).await?;
-        Ok(answer)
+        let Some(token) = token.filter(|token| token.grant.is_some()) else {
+            return self.http.send(request).await;
+        };
+        let answer = self.http.send(request.clone()).await?;
+        if answer.status != 401 {
+            return Ok(answer);
+        }
+        // Ended before its time. The request was refused, so that it may be asked once more, writes too.
+        let renewed = match self.reference() {
+            Some(reference) => self.asker().after_refusal(reference, &token).await?,
+            None => None,
+        };
+        match renewed {
+            Some(renewed) => self.http.send(request.credentials(self.credentials(Some(&renewed)))).await,
+            None => Ok(answer),
+        }
     }
 
     /// The account rests: nothing is asked in its name before then.
@@ -233,20 +251,33 @@ impl ApiClient {
         self.checked(answer, said)
     }
 
-    async fn credentials(&self) -> Result<Option<Credentials>, PortError> {
-        Ok(Some(match &self.login {
-            Login::Nobody => return Ok(None),
-            Login::Bearer(secret) => Credentials::Bearer(self.secret(secret).await?),
-            Login::Plain(secret) => Credentials::Header(AUTHORIZATION, self.secret(secret).await?),
-            Login::Basic { user, password } => {
-                Credentials::Basic { user: user.clone(), password: self.secret(password).await? }
+    fn reference(&self) -> Option<&SecretRef> {
+        match &self.login {
+            Login::Nobody => None,
+            Login::Bearer(secret) | Login::Plain(secret) | Login::Basic { password: secret, .. } => {
+                Some(secret)
             }
-        }))
+        }
     }
 
-    async fn secret(&self, reference: &SecretRef) -> Result<SecretValue, PortError> {
-        self.secrets.read(reference).await.map_err(|error| {
-            PortError::caused(error.class(), format!("read the secret of {}", masked(&self.base)), error)
+    fn asker(&self) -> Asker<'_> {
+        Asker { http: &self.http, secrets: self.secrets.as_ref(), clock: &self.clock, unit: &self.unit }
+    }
+
+    async fn token(&self) -> Result<Option<Token>, PortError> {
+        let Some(reference) = self.reference() else { return Ok(None) };
+        self.asker().token(reference).await.map(Some)
+    }
+
+    fn credentials(&self, token: Option<&Token>) -> Option<Credentials> {
+        let token = token?;
+        let value = token.value.clone();
+        Some(match &self.login {
+            Login::Nobody => return None,
+            // A key may stand there alone; what a login gave is always a bearer's.
+            Login::Plain(_) if token.grant.is_none() => Credentials::Header(AUTHORIZATION, value),
+            Login::Bearer(_) | Login::Plain(_) => Credentials::Bearer(value),
+            Login::Basic { user, .. } => Credentials::Basic { user: user.clone(), password: value },
         })
     }
 }

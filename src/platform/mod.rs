@@ -15,6 +15,9 @@ pub mod linear;
 pub mod mail;
 pub mod maildir;
 pub mod matrix;
+pub mod mcp;
+pub mod oauth;
+pub mod record;
 pub mod slack;
 
 use std::path::PathBuf;

@@ -1,21 +1,26 @@
 //! The only home of secret values: the value type, the store trait, backends, the scrubber.
 
 pub mod age_file;
+pub mod grant;
 pub mod name;
 pub mod random;
 pub mod scrub;
 pub mod secrets;
 pub mod value;
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 
 pub use age_file::AgeFile;
+pub use grant::{Grant, GrantClient, Token};
 pub use scrub::Scrubber;
 pub use secrets::Secrets;
 pub use value::SecretValue;
 
 use crate::model::class::ErrorClass;
 use crate::model::secret_ref::SecretRef;
+use crate::model::time::Timestamp;
 
 /// Why a secret could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -81,4 +86,30 @@ impl SecretError {
 pub trait SecretStore: Send + Sync {
     /// The value behind a reference.
     fn read<'a>(&'a self, reference: &'a SecretRef) -> BoxFuture<'a, Result<SecretValue, SecretError>>;
+
+    /// The value with what renews it, where something does.
+    fn token<'a>(&'a self, reference: &'a SecretRef) -> BoxFuture<'a, Result<Token, SecretError>> {
+        Box::pin(async move { Ok(Token { value: self.read(reference).await?, version: 0, grant: None }) })
+    }
+
+    /// Puts a renewed token in the place of the one of this version; `false`, and nothing done, if that is not the one
+    /// any more.
+    fn renew<'a>(
+        &'a self,
+        _name: &'a str,
+        _version: u32,
+        _value: SecretValue,
+        _grant: Grant,
+        _now: Timestamp,
+    ) -> BoxFuture<'a, Result<bool, SetError>> {
+        Box::pin(async {
+            let why = "it cannot keep a renewed token".to_owned();
+            Err(SetError::Store(SecretError::Unavailable { why }))
+        })
+    }
+
+    /// Held while the token of this name is renewed, so that ten readers renew it once.
+    fn renewing(&self, _name: &str) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::default()
+    }
 }

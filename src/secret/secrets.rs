@@ -6,9 +6,10 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use super::age_file::{AgeFile, Keys};
-use super::{Scrubber, SecretError, SecretStore, SecretValue};
+use super::{Grant, Scrubber, SecretError, SecretStore, SecretValue, SetError, Token};
 use crate::model::environment::Environment;
 use crate::model::secret_ref::SecretRef;
+use crate::model::time::Timestamp;
 
 /// The age file and the daemon's environment. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -61,6 +62,38 @@ impl SecretStore for Secrets {
                 }
             }
         })
+    }
+
+    fn token<'a>(&'a self, reference: &'a SecretRef) -> BoxFuture<'a, Result<Token, SecretError>> {
+        Box::pin(async move {
+            match reference {
+                SecretRef::Stored(name) => self.file.token(name).await,
+                SecretRef::Env(_) => {
+                    Ok(Token { value: self.read(reference).await?, version: 0, grant: None })
+                }
+            }
+        })
+    }
+
+    fn renew<'a>(
+        &'a self,
+        name: &'a str,
+        version: u32,
+        value: SecretValue,
+        grant: Grant,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<bool, SetError>> {
+        Box::pin(async move {
+            let (file, name) = (self.file.clone(), name.to_owned());
+            let work = tokio::task::spawn_blocking(move || file.renew(&name, version, &value, grant, now));
+            work.await.unwrap_or_else(|error| {
+                Err(SetError::Store(SecretError::Unavailable { why: format!("the store gave up: {error}") }))
+            })
+        })
+    }
+
+    fn renewing(&self, name: &str) -> Arc<tokio::sync::Mutex<()>> {
+        self.file.renewing(name)
     }
 }
 

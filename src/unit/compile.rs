@@ -19,6 +19,7 @@ use super::plan::{Edge, Kind, Off, Plan, UnitName};
 use super::registry::Registry;
 use super::routes;
 use super::typed::Typed;
+use super::value::Settings;
 use crate::diag::{self, Finding, SourceId, SourceMap, Span};
 use crate::model::limits;
 use memory::Memory;
@@ -77,6 +78,12 @@ impl Origins {
     #[must_use]
     pub fn get(&self, name: &UnitName) -> Option<Arc<[KeyOrigin]>> {
         self.units.get(name).map(|unit| unit.origins(&self.registry))
+    }
+
+    /// The checked keys of one table of a unit, whether it is on or not; `None` for a unit that could not be read.
+    #[must_use]
+    pub fn settings(&self, name: &UnitName, table: &str) -> Option<Settings> {
+        self.units.get(name).map(|unit| unit.settings(table).clone())
     }
 
     /// Those of all units, by name.

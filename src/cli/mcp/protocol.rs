@@ -3,20 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-/// The revision without a handshake.
-const MODERN: &str = "2026-07-28";
-
-/// Revisions with one, the newest first.
-const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-
-const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
-
-const PARSE_ERROR: i64 = -32700;
-const INVALID_REQUEST: i64 = -32600;
-const METHOD_NOT_FOUND: i64 = -32601;
-const INVALID_PARAMS: i64 = -32602;
-const UNSUPPORTED_VERSION: i64 = -32022;
+use crate::model::mcp::{
+    INVALID_PARAMS, INVALID_REQUEST, LEGACY, METHOD_NOT_FOUND, MODERN, PARSE_ERROR, SERVER_KEY,
+    UNSUPPORTED_VERSION, VERSION_KEY,
+};
 
 /// The list of tools does not change while a server lives.
 const LIST_TTL_MS: u64 = 3_600_000;

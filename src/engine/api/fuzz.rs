@@ -1,9 +1,10 @@
 //! Streams as no server should give them, through each parser: nothing panics, nothing half is taken for an answer, and
 //! what is held in memory stays within its bound. The seed is fixed.
 
-use crate::engine::api::sse::{EVENT_BYTES_MAX, Sse};
+use crate::engine::api::Failed;
 use crate::engine::api::talk::{Reader, Step};
 use crate::engine::{anthropic, gemini, openai_chat, openai_responses, prompt, structured};
+use crate::http::sse::{EVENT_BYTES_MAX, Sse};
 use crate::model::run::EngineResult;
 use crate::model::time::Timestamp;
 
@@ -88,7 +89,8 @@ fn feed<R: Reader>(dice: &mut Dice, bytes: &[u8], reader: &mut R) -> (bool, usiz
     while !rest.is_empty() {
         let (piece, behind) = rest.split_at((1 + dice.below(largest)).min(rest.len()));
         rest = behind;
-        let taken = sse.push(piece, &mut |data| Ok(reader.event(data, Timestamp(0))? != Step::Done));
+        let taken =
+            sse.push(piece, &mut |data| Ok::<_, Failed>(reader.event(data, Timestamp(0))? != Step::Done));
         held = held.max(sse.held());
         match taken {
             Ok(true) => {}
@@ -163,7 +165,7 @@ fn run<R: Reader + Default>(
     tally
 }
 
-fn object(text: Result<&str, super::Failed>) -> Option<EngineResult> {
+fn object(text: Result<&str, Failed>) -> Option<EngineResult> {
     structured::read_text(text.ok()?).ok().map(|outcome| outcome.result)
 }
 

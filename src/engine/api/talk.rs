@@ -7,9 +7,9 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::sse::Sse;
 use super::{Failed, Stopped};
 use crate::engine::{EngineContext, port_failure};
+use crate::http::sse::Sse;
 use crate::http::{HttpRequest, HttpStream, retry_hint, timed_out};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::run::{RunFailure, RunLimits};
@@ -157,7 +157,7 @@ async fn events<R: Reader>(
         let more = sse.push(&piece, &mut |data| {
             let step = reader.event(data, context.clock.now())?;
             progress |= step == Step::Progress;
-            Ok(step != Step::Done)
+            Ok::<_, Failed>(step != Step::Done)
         })?;
         if !more {
             return Ok(());

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::map::{self, Rules};
 use super::tap::Reader;
 use super::tap_run::Caps;
 use super::wire::{Fault, Line};
 use crate::model::item::Item;
 use crate::model::limits;
 use crate::model::text::{one_line, short_size};
+use crate::platform::record::item::{self as map, Rules};
 use crate::secret::Scrubber;
 
 /// Items that are committed together with the state behind them.

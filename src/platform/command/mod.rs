@@ -38,13 +38,11 @@
 //! # Other protocols
 //!
 //! `protocol = "singer"` runs the program as a Singer tap (`--config F [--state F] [--catalog F]`), `"airbyte"` as an
-//! Airbyte source (`read --config F --catalog F [--state F]`); see [`tap`] for their lines and [`record`] for how a
+//! Airbyte source (`read --config F --catalog F [--state F]`); see [`tap`] for their lines and [`super::record`] for how a
 //! record becomes an item. They only read.
 
 mod child;
 mod collect;
-mod map;
-mod record;
 mod run_files;
 mod spec;
 mod tap;
@@ -62,13 +60,13 @@ use serde_json::{Value, json};
 
 use self::child::{Ask, Program, Ran};
 use self::collect::{Chunk, Collector};
-use self::map::Rules;
 pub use self::spec::SPEC;
 use self::tap_run::Tap;
 use self::wire::Line;
+use super::record::item::{Rules, first_walk};
 use super::{Connector, ConnectorContext};
 use crate::model::class::{ErrorClass, PortError};
-use crate::model::item::{Backlog, Cursor, Disposition, Item, Page, PollRequest};
+use crate::model::item::{Backlog, Cursor, Page, PollRequest};
 use crate::model::limits;
 use crate::model::marker;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
@@ -307,30 +305,6 @@ impl Answered {
         let how = self.end.as_deref().unwrap_or("exit status 0");
         with(&format!("it ended without an answer ({how})"), &self.said)
     }
-}
-
-/// What was there before the connector was switched on is no work unless the unit says so. Gives how many there are
-/// and how many of them are work.
-fn first_walk<'a>(
-    items: impl Iterator<Item = &'a mut Item>,
-    began: Timestamp,
-    request: &PollRequest<'_>,
-) -> (usize, usize) {
-    let (mut found, mut worked) = (0, 0);
-    for item in items {
-        let work = match request.backlog {
-            Backlog::All => true,
-            Backlog::Since(span) => item.at.is_some_and(|at| at >= began.minus(span)),
-            // A first run that failed and is repeated later: what has come meanwhile is new.
-            Backlog::New => began < request.now && item.at.is_some_and(|at| at > began && at <= request.now),
-        };
-        if !work && item.disposition != Disposition::Own {
-            item.disposition = Disposition::Baseline;
-        }
-        found += 1;
-        worked += usize::from(item.disposition == Disposition::Work);
-    }
-    (found, worked)
 }
 
 fn line(request: &Value) -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! The keys of `[command]`.
 
-use super::record::FIELDS;
 use super::tap_run::config_of;
 use crate::platform::fill;
+use crate::platform::record::FIELDS;
 use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::{Setting, Settings};

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::record::Fields;
-use super::wire::{self, Fault, Line, text};
+use super::wire::{self, Fault, Line};
 use crate::model::limits;
 use crate::model::text::one_line;
+use crate::platform::record::{Fields, text};
 use crate::secret::Scrubber;
 
 /// Which protocol the program speaks.
@@ -48,7 +48,7 @@ pub struct Reader<'a> {
     streams: &'a [String],
     scrubber: &'a Scrubber,
     /// The key of each stream, as far as it was told: paths into its records.
-    keys: HashMap<String, Vec<Vec<String>>>,
+    keys: HashMap<String, Vec<String>>,
     /// What a state is told beside: Airbyte tells one stream's at a time.
     state: Value,
 }
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
     fn schema(&mut self, value: &Value) {
         let Some(stream) = text(value, "stream") else { return };
         let names = value.get("key_properties").and_then(Value::as_array).into_iter().flatten();
-        let keys = names.filter_map(Value::as_str).map(|name| vec![name.to_owned()]).collect();
+        let keys = names.filter_map(Value::as_str).map(pointer_part).collect();
         if self.keys.len() < limits::TAP_STREAMS_MAX || self.keys.contains_key(&stream) {
             self.keys.insert(stream, keys);
         }
@@ -200,19 +200,27 @@ fn trace(trace: &Value) -> Line {
 }
 
 /// The keys of a configured catalog: the user's, else the source's own.
-fn keys_of_catalog(catalog: &Value) -> HashMap<String, Vec<Vec<String>>> {
+fn keys_of_catalog(catalog: &Value) -> HashMap<String, Vec<String>> {
     let streams = catalog.get("streams").and_then(Value::as_array).into_iter().flatten();
     let one = |configured: &Value| {
         let stream = configured.get("stream")?;
         let keys = [configured.get("primary_key"), stream.get("source_defined_primary_key")];
         let keys = keys.into_iter().flatten().filter_map(Value::as_array).find(|keys| !keys.is_empty())?;
         let path = |key: &Value| match key {
-            Value::Array(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            other => other.as_str().map(str::to_owned).into_iter().collect(),
+            Value::Array(names) => {
+                let names = names.iter().filter_map(Value::as_str).map(pointer_part);
+                names.collect::<Vec<_>>().join("/")
+            }
+            other => other.as_str().map(pointer_part).unwrap_or_default(),
         };
         Some((qualified(stream, "name"), keys.iter().map(path).collect()))
     };
     streams.take(limits::TAP_STREAMS_MAX).filter_map(one).collect()
+}
+
+/// A name as a part of a JSON pointer.
+fn pointer_part(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// A catalog as a source was asked to run it: with the wanted streams only, and for Airbyte in the configured form,

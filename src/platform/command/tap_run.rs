@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::child::Program;
-use super::record::Fields;
 use super::run_files::{Given, RunFiles, read_json};
 use super::tap::{Protocol, Reader, catalog_for};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::platform::fill::fill;
+use crate::platform::record::Fields;
 use crate::secret::Scrubber;
 use crate::unit::value::{Setting, Settings};
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::model::class::ErrorClass;
 use crate::model::text::one_line;
 use crate::model::time::Timestamp;
+use crate::platform::record::text;
 
 /// One line of standard output.
 #[derive(Debug, PartialEq)]
@@ -120,16 +121,6 @@ fn wait(value: &Value) -> Option<Duration> {
     let seconds = value.get("retry_after_s")?.as_f64()?;
     let span = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     Some(if span > RETRY_HINT_MAX { RETRY_HINT_ABSURD } else { span })
-}
-
-/// A member as text; a number does, an empty text is none.
-#[must_use]
-pub fn text(value: &Value, name: &str) -> Option<String> {
-    match value.get(name)? {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

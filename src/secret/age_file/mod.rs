@@ -18,7 +18,8 @@ use zeroize::Zeroizing;
 
 pub use self::crypt::Keys;
 use self::disk::Stamp;
-use super::{Scrubber, SecretError, SecretValue, SetError, name};
+use super::grant::{GrantIn, GrantOut};
+use super::{Grant, Scrubber, SecretError, SecretValue, SetError, Token, name};
 use crate::model::limits::SECRET_BYTES_MAX;
 use crate::model::time::Timestamp;
 
@@ -36,6 +37,8 @@ struct Inner {
     /// Held while decrypting, so that ten readers of a changed file decrypt it once.
     loading: Mutex<()>,
     cache: Mutex<Option<(Stamp, Entries)>>,
+    /// One for each token that was ever renewed here.
+    renewing: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 type Entries = Arc<BTreeMap<String, Entry>>;
@@ -45,6 +48,7 @@ struct Entry {
     value: SecretValue,
     version: u32,
     set_at: Timestamp,
+    grant: Option<Grant>,
 }
 
 /// What may be shown of a stored secret.
@@ -80,6 +84,8 @@ struct EntryOut<'a> {
     value: &'a str,
     version: u32,
     set_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grant: Option<GrantOut<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +93,8 @@ struct EntryIn {
     value: String,
     version: u32,
     set_at: Timestamp,
+    #[serde(default)]
+    grant: Option<GrantIn>,
 }
 
 impl std::fmt::Debug for AgeFile {
@@ -100,7 +108,14 @@ impl AgeFile {
     #[must_use]
     pub fn new(path: PathBuf, keys: Keys, scrubber: Scrubber) -> Self {
         keys.mask(&scrubber);
-        Self(Arc::new(Inner { path, keys, scrubber, loading: Mutex::new(()), cache: Mutex::new(None) }))
+        Self(Arc::new(Inner {
+            path,
+            keys,
+            scrubber,
+            loading: Mutex::new(()),
+            cache: Mutex::new(None),
+            renewing: Mutex::default(),
+        }))
     }
 
     /// Where it lies.
@@ -120,6 +135,14 @@ impl AgeFile {
     /// # Errors
     /// [`SecretError::Missing`], [`SecretError::Unavailable`].
     pub async fn read(&self, name: &str) -> Result<SecretValue, SecretError> {
+        self.token(name).await.map(|token| token.value)
+    }
+
+    /// The same with what renews it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn token(&self, name: &str) -> Result<Token, SecretError> {
         let entries = match self.0.cached()? {
             Some(entries) => entries,
             None => {
@@ -132,7 +155,53 @@ impl AgeFile {
             }
         };
         let entry = entries.get(name).ok_or_else(|| SecretError::Missing { name: name.to_owned() })?;
-        Ok(entry.value.clone())
+        Ok(Token { value: entry.value.clone(), version: entry.version, grant: entry.grant.clone() })
+    }
+
+    /// Held while the token of this name is renewed.
+    #[must_use]
+    pub fn renewing(&self, name: &str) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(lock(&self.0.renewing).entry(name.to_owned()).or_default())
+    }
+
+    /// Stores a token with what renews it. Blocks like [`set`](Self::set).
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn set_token(
+        &self,
+        name: &str,
+        value: &SecretValue,
+        grant: Grant,
+        now: Timestamp,
+    ) -> Result<SetOutcome, SetError> {
+        self.put(name, value, Some(grant), now)
+    }
+
+    /// Puts a renewed token in the place of the one of this version; `false`, and nothing done, if that is not the one
+    /// any more. Blocks like [`set`](Self::set).
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn renew(
+        &self,
+        name: &str,
+        version: u32,
+        value: &SecretValue,
+        grant: Grant,
+        now: Timestamp,
+    ) -> Result<bool, SetError> {
+        check_value(value)?;
+        self.0.mask(value, Some(&grant));
+        let mut done = false;
+        self.0.change(|entries| {
+            if let Some(entry) = entries.get_mut(name).filter(|entry| entry.version == version) {
+                let version = version.saturating_add(1);
+                *entry = Entry { value: value.clone(), version, set_at: now, grant: Some(grant) };
+                done = true;
+            }
+        })?;
+        Ok(done)
     }
 
     /// Stores a value and reads it back from the disk. Makes the key file when there is none yet. Blocks (shortly
@@ -142,12 +211,22 @@ impl AgeFile {
     /// [`SetError::Refused`] for a bad name or value; [`SecretError::Unavailable`] when the file cannot be opened or
     /// written: then the old file is untouched.
     pub fn set(&self, name: &str, value: &SecretValue, now: Timestamp) -> Result<SetOutcome, SetError> {
+        self.put(name, value, None, now)
+    }
+
+    fn put(
+        &self,
+        name: &str,
+        value: &SecretValue,
+        grant: Option<Grant>,
+        now: Timestamp,
+    ) -> Result<SetOutcome, SetError> {
         name::check(name)?;
         check_value(value)?;
-        let masked = self.0.scrubber.register(value);
+        let masked = self.0.mask(value, grant.as_ref());
         let (version, key_made) = self.0.change(|entries| {
             let version = entries.get(name).map_or(1, |entry| entry.version.saturating_add(1));
-            entries.insert(name.to_owned(), Entry { value: value.clone(), version, set_at: now });
+            entries.insert(name.to_owned(), Entry { value: value.clone(), version, set_at: now, grant });
             version
         })?;
         Ok(SetOutcome { version, masked, key_made })
@@ -180,6 +259,14 @@ impl AgeFile {
 }
 
 impl Inner {
+    /// Masks a token and what renews it from now on; whether the token is long enough for it.
+    fn mask(&self, value: &SecretValue, grant: Option<&Grant>) -> bool {
+        if let Some(refresh) = grant.and_then(|grant| grant.refresh.as_ref()) {
+            self.scrubber.register(refresh);
+        }
+        self.scrubber.register(value)
+    }
+
     /// What was decrypted last, if the file is still the same.
     fn cached(&self) -> Result<Option<Entries>, SecretError> {
         let stamp = Stamp::of(&self.path)?;
@@ -203,7 +290,7 @@ impl Inner {
             None => BTreeMap::new(),
         };
         for entry in entries.values() {
-            self.scrubber.register(&entry.value);
+            self.mask(&entry.value, entry.grant.as_ref());
         }
         let entries = Arc::new(entries);
         *lock(&self.cache) = Some((stamp, Arc::clone(&entries)));
@@ -221,7 +308,8 @@ impl Inner {
         }
         let entries = found.entries.into_iter().map(|(name, entry)| {
             let value = SecretValue::new(entry.value);
-            (name, Entry { value, version: entry.version, set_at: entry.set_at })
+            let grant = entry.grant.map(Grant::from);
+            (name, Entry { value, version: entry.version, set_at: entry.set_at, grant })
         });
         Ok(entries.collect())
     }
@@ -260,11 +348,14 @@ fn plain(entries: &BTreeMap<String, Entry>) -> Result<Zeroizing<Vec<u8>>, Secret
         .iter()
         .map(|(name, entry)| {
             let value = entry.value.expose_to_the_wire();
-            (name.clone(), EntryOut { value, version: entry.version, set_at: entry.set_at })
+            let grant = entry.grant.as_ref().map(Grant::out);
+            (name.clone(), EntryOut { value, version: entry.version, set_at: entry.set_at, grant })
         })
         .collect();
     // Large enough at once (an escape has at most six bytes): a buffer that grows leaves copies behind.
-    let room = shown.iter().map(|(name, entry)| name.len() + 6 * entry.value.len() + 128).sum::<usize>() + 64;
+    let room = shown.iter().map(|(name, entry)| name.len() + 6 * entry.value.len() + 128).sum::<usize>()
+        + entries.values().filter_map(|entry| entry.grant.as_ref()).map(Grant::room).sum::<usize>()
+        + 64;
     let mut plain = Zeroizing::new(Vec::with_capacity(room));
     serde_json::to_writer(&mut *plain, &Layout { layout: LAYOUT, entries: shown })
         .map_err(|_| SecretError::Unavailable { why: "the secrets cannot be written as JSON".to_owned() })?;

@@ -6,7 +6,7 @@ use crate::diag::Finding;
 use crate::model::item::Backlog;
 use crate::unit::check::{interval_under_limit, outbound_without_replies};
 use crate::unit::decode::duration;
-use crate::unit::kinds::{restart, schedule};
+use crate::unit::kinds::{oauth, restart, schedule};
 use crate::unit::plan::{ConnectorUnit, OutboundRule, Schedule};
 use crate::unit::registry::{PlatformView, Registry};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -19,6 +19,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
         TableSpec::new("connector", CONNECTOR, "Which account of which platform, and what may leave."),
         schedule::CONNECTOR,
         restart::CONNECTOR,
+        oauth::CONNECTOR,
     ],
     enabled: false,
     doc: "One configured account of a platform.",

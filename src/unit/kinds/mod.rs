@@ -9,6 +9,7 @@ pub(crate) mod daemon;
 pub(crate) mod engine;
 pub(crate) mod env;
 pub(crate) mod money;
+pub(crate) mod oauth;
 pub(crate) mod restart;
 pub(crate) mod route;
 pub(crate) mod runtime;

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use super::wire::text;
+use super::text;
 use crate::model::draft::Envelope;
 use crate::model::effect::{Offer, OfferedValue};
-use crate::model::item::{Attachment, Cut, Disposition, HiddenPart, Item, Party, ReplyWay};
+use crate::model::item::{
+    Attachment, Backlog, Cut, Disposition, HiddenPart, Item, Party, PollRequest, ReplyWay,
+};
 use crate::model::limits;
 use crate::model::marker;
 use crate::model::text::{clean, cut, digest, one_line};
@@ -70,6 +72,30 @@ pub fn item(value: &Value, rules: &Rules, scrubber: &Scrubber) -> Item {
         disposition,
         warnings: Vec::new(),
     }
+}
+
+/// What was there before the connector was switched on is no work unless the unit says so. Gives how many there are
+/// and how many of them are work.
+pub fn first_walk<'a>(
+    items: impl Iterator<Item = &'a mut Item>,
+    began: Timestamp,
+    request: &PollRequest<'_>,
+) -> (usize, usize) {
+    let (mut found, mut worked) = (0, 0);
+    for item in items {
+        let work = match request.backlog {
+            Backlog::All => true,
+            Backlog::Since(span) => item.at.is_some_and(|at| at >= began.minus(span)),
+            // A first run that failed and is repeated later: what has come meanwhile is new.
+            Backlog::New => began < request.now && item.at.is_some_and(|at| at > began && at <= request.now),
+        };
+        if !work && item.disposition != Disposition::Own {
+            item.disposition = Disposition::Baseline;
+        }
+        found += 1;
+        worked += usize::from(item.disposition == Disposition::Work);
+    }
+    (found, worked)
 }
 
 /// `"offers": ["close", {"verb": "state", "what": "Move it", "values": ["open", "done"]}, {"verb": "label", "value":

@@ -3,16 +3,19 @@
 //! A character may be cut between two pieces, and U+2028 is no end of a line: nothing is decoded here. What has no end
 //! at the end of the stream is dropped, as the standard says: it was cut.
 
-use super::Failed;
-use crate::model::run::RunFailure;
 use crate::model::text::short_size;
 
 /// One line and the data of one event: a whole answer may come as one event.
-pub(in crate::engine) const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// An event is longer than [`EVENT_BYTES_MAX`].
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a part of the answer is longer than {}", short_size(EVENT_BYTES_MAX as u64))]
+pub struct EventTooLong;
 
 /// The splitter of one stream.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Sse {
+pub struct Sse {
     line: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
@@ -27,11 +30,11 @@ impl Sse {
     ///
     /// # Errors
     /// What `each` says; an event over the cap.
-    pub(in crate::engine) fn push(
+    pub fn push<E: From<EventTooLong>>(
         &mut self,
         mut piece: &[u8],
-        each: &mut dyn FnMut(&[u8]) -> Result<bool, Failed>,
-    ) -> Result<bool, Failed> {
+        each: &mut dyn FnMut(&[u8]) -> Result<bool, E>,
+    ) -> Result<bool, E> {
         while let Some(&first) = piece.first() {
             if std::mem::take(&mut self.after_cr) && first == b'\n' {
                 piece = piece.get(1..).unwrap_or_default();
@@ -40,8 +43,7 @@ impl Sse {
             let end = piece.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             let (text, rest) = piece.split_at(end.unwrap_or(piece.len()));
             if self.line.len() + text.len() + self.data.len() > EVENT_BYTES_MAX {
-                let most = short_size(EVENT_BYTES_MAX as u64);
-                return Err((RunFailure::Protocol, format!("a part of the answer is longer than {most}")));
+                return Err(EventTooLong.into());
             }
             self.line.extend_from_slice(text);
             let Some(&ending) = rest.first() else { break };
@@ -57,15 +59,11 @@ impl Sse {
 
     /// Bytes kept until an event is whole.
     #[cfg(test)]
-    pub(in crate::engine) fn held(&self) -> usize {
+    pub fn held(&self) -> usize {
         self.line.len() + self.data.len()
     }
 
-    fn line(
-        &mut self,
-        line: &[u8],
-        each: &mut dyn FnMut(&[u8]) -> Result<bool, Failed>,
-    ) -> Result<bool, Failed> {
+    fn line<E>(&mut self, line: &[u8], each: &mut dyn FnMut(&[u8]) -> Result<bool, E>) -> Result<bool, E> {
         let line = match line.strip_prefix(b"\xEF\xBB\xBF") {
             Some(rest) if !self.begun => rest,
             _ => line,
@@ -102,7 +100,7 @@ mod tests {
         for piece in pieces {
             sse.push(piece, &mut |data| {
                 found.push(String::from_utf8_lossy(data).into_owned());
-                Ok(true)
+                Ok::<_, EventTooLong>(true)
             })
             .unwrap();
         }
@@ -147,10 +145,11 @@ mod tests {
     fn an_endless_event_is_ended() {
         let mut sse = Sse::default();
         let piece = [b'x'; 64 * 1024];
-        let ended = (0..1000).find_map(|_| sse.push(&piece, &mut |_| Ok(true)).err()).unwrap();
-        assert_eq!(ended, (RunFailure::Protocol, "a part of the answer is longer than 4 MB".to_owned()));
+        let ended =
+            (0..1000).find_map(|_| sse.push(&piece, &mut |_| Ok::<_, EventTooLong>(true)).err()).unwrap();
+        assert_eq!(ended.to_string(), "a part of the answer is longer than 4 MB");
         let mut sse = Sse::default();
         let line = [b"data: ".as_slice(), &[b'x'; 1000], b"\n"].concat();
-        assert!((0..10_000).any(|_| sse.push(&line, &mut |_| Ok(true)).is_err()));
+        assert!((0..10_000).any(|_| sse.push(&line, &mut |_| Ok::<_, EventTooLong>(true)).is_err()));
     }
 }

@@ -1,10 +1,14 @@
-//! Records of taps to items of our own protocol: which field is what. Pure.
+//! Records of other people's making to items: which field is what. Pure.
+//!
+//! A record becomes an item in the words of the `command` connector's own protocol ([`Fields::item`]), and that an item
+//! of ours ([`item::item`]).
+
+pub mod item;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::wire::text;
 use crate::model::limits;
 use crate::model::text::digest;
 use crate::model::time::Timestamp;
@@ -31,6 +35,16 @@ const NAMES: [&str; 7] = ["name", "display_name", "displayName", "full_name", "u
 /// What loaders add to records: the time of a run, not the record's own.
 const LOADERS_OWN: [&str; 2] = ["_sdc_", "_airbyte_"];
 
+/// A member as text; a number does, an empty text is none.
+#[must_use]
+pub fn text(value: &Value, name: &str) -> Option<String> {
+    match value.get(name)? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
 /// Which field of a record is what.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
@@ -53,6 +67,18 @@ impl Fields {
         Self { named: texts.collect(), ignore: ignore.to_vec(), body_format: body_format.map(str::to_owned) }
     }
 
+    /// The path that the unit names for something.
+    #[must_use]
+    pub fn named(&self, what: &str) -> Option<&str> {
+        self.named.get(what).map(String::as_str)
+    }
+
+    /// The text of one of [`FIELDS`].
+    #[must_use]
+    pub fn text(&self, record: &Value, what: &str) -> Option<String> {
+        self.find(record, what).map(as_text)
+    }
+
     fn find<'a>(&self, record: &'a Value, what: &str) -> Option<&'a Value> {
         let there = |value: &&Value| !value.is_null() && **value != json!("");
         if let Some(path) = self.named.get(what) {
@@ -62,14 +88,10 @@ impl Fields {
         usual.iter().filter_map(|name| record.get(name)).find(there)
     }
 
-    /// The item of a record. `keys` are the paths of its stream's key, `None` if none were told.
-    pub fn item(
-        &self,
-        stream: &str,
-        record: &Value,
-        keys: Option<&[Vec<String>]>,
-        scrubber: &Scrubber,
-    ) -> Value {
+    /// The item of a record. `keys` are the paths of its stream's key, `None` if none were told; `stream` goes in front
+    /// of ids, and is their kind.
+    #[must_use]
+    pub fn item(&self, stream: &str, record: &Value, keys: Option<&[String]>, scrubber: &Scrubber) -> Value {
         let hash = self.hash(record);
         let id = match keys {
             // A stream without a key: each content is a thing of its own.
@@ -81,10 +103,12 @@ impl Fields {
         put("type", json!("item"));
         if let Some(id) = id {
             // A secret in a key would be stored; masked it may be no key any more, but it is not told.
-            put("id", json!(format!("{stream}:{}", scrubber.mask_whole(&id))));
+            put("id", json!(within(stream, &scrubber.mask_whole(&id))));
         }
         put("kind", json!(stream));
-        put("updated", json!(hash));
+        let updated =
+            self.named.get("updated").and_then(|path| at_path(record, path)).filter(|value| !value.is_null());
+        put("updated", json!(updated.map(as_text).unwrap_or(hash)));
         let text_of = |what: &str| self.find(record, what).map(as_text);
         if let Some(title) = text_of("title") {
             put("title", json!(title));
@@ -103,7 +127,7 @@ impl Fields {
             put("at", json!(at.to_string()));
         }
         if let Some(thread) = self.find(record, "thread").map(as_text) {
-            put("thread", json!(format!("{stream}:{}", scrubber.mask_whole(&thread))));
+            put("thread", json!(within(stream, &scrubber.mask_whole(&thread))));
         }
         put(
             "labels",
@@ -114,27 +138,34 @@ impl Fields {
 
     /// Of all that is the record's own.
     fn hash(&self, record: &Value) -> String {
-        let mut text = String::new();
         let kept = |name: &str| {
             !LOADERS_OWN.iter().any(|prefix| name.starts_with(prefix))
                 && !self.ignore.iter().any(|own| own == name)
         };
-        match record {
+        let text = match record {
             Value::Object(fields) => {
                 let fields = fields.iter().filter(|(name, _)| kept(name));
-                canonical(
-                    &Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect()),
-                    &mut text,
-                );
+                canonical(&Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect()))
             }
-            other => canonical(other, &mut text),
-        }
+            other => canonical(other),
+        };
         digest(&[text.as_bytes()]).get(..32).unwrap_or_default().to_owned()
     }
 }
 
-/// Names in order: a tap that writes them in another order has not changed its record.
-fn canonical(value: &Value, out: &mut String) {
+fn within(stream: &str, name: &str) -> String {
+    if stream.is_empty() { name.to_owned() } else { format!("{stream}:{name}") }
+}
+
+/// A value as one text, names in order: a tap that writes them in another order has not changed its record.
+#[must_use]
+pub fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
+fn write_canonical(value: &Value, out: &mut String) {
     match value {
         Value::Object(fields) => {
             let mut names: Vec<&String> = fields.keys().collect();
@@ -143,7 +174,7 @@ fn canonical(value: &Value, out: &mut String) {
             for name in names {
                 out.push_str(&Value::from(name.as_str()).to_string());
                 out.push(':');
-                canonical(fields.get(name).unwrap_or(&Value::Null), out);
+                write_canonical(fields.get(name).unwrap_or(&Value::Null), out);
                 out.push(',');
             }
             out.push('}');
@@ -151,7 +182,7 @@ fn canonical(value: &Value, out: &mut String) {
         Value::Array(items) => {
             out.push('[');
             for item in items {
-                canonical(item, out);
+                write_canonical(item, out);
                 out.push(',');
             }
             out.push(']');
@@ -162,29 +193,29 @@ fn canonical(value: &Value, out: &mut String) {
 
 /// The values of the key, `None` if one is missing. Several are written as a list, which no single one looks like by
 /// chance and without being the same list.
-fn key(record: &Value, keys: &[Vec<String>]) -> Option<String> {
-    let one = |path: &Vec<String>| {
-        let value = path.iter().try_fold(record, |value, name| value.get(name))?;
-        match value {
-            Value::Null => None,
-            Value::String(text) if text.is_empty() => None,
-            other => Some(other.clone()),
-        }
+fn key(record: &Value, keys: &[String]) -> Option<String> {
+    let one = |path: &String| match at_path(record, path)? {
+        Value::Null => None,
+        Value::String(text) if text.is_empty() => None,
+        other => Some(other.clone()),
     };
     let values = keys.iter().map(one).collect::<Option<Vec<_>>>()?;
     Some(match values.as_slice() {
-        [Value::String(text)] => text.clone(),
-        [other] => other.to_string(),
+        [one] => as_text(one),
         _ => Value::Array(values).to_string(),
     })
 }
 
-fn at_path<'a>(record: &'a Value, path: &str) -> Option<&'a Value> {
+/// What lies at a path of names with `/` between them, or a JSON pointer.
+#[must_use]
+pub fn at_path<'a>(record: &'a Value, path: &str) -> Option<&'a Value> {
     let path = path.strip_prefix('/').unwrap_or(path);
     record.pointer(&format!("/{path}"))
 }
 
-fn as_text(value: &Value) -> String {
+/// A text as it is, anything else as JSON.
+#[must_use]
+pub fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -215,6 +246,7 @@ fn person(value: &Value) -> Option<Value> {
 
 /// RFC 3339, also with a blank in the middle, without a zone (taken for UTC) or with one without a colon; a day; or
 /// seconds or milliseconds since 1970.
+#[must_use]
 pub fn moment(value: &Value) -> Option<Timestamp> {
     let given = match value {
         Value::Number(number) => {
@@ -255,7 +287,7 @@ mod tests {
     }
 
     fn item(fields: &Fields, record: &Value) -> Value {
-        fields.item("issues", record, Some(&[vec!["id".to_owned()]]), &Scrubber::new())
+        fields.item("issues", record, Some(&["id".to_owned()]), &Scrubber::new())
     }
 
     #[test]
@@ -301,10 +333,10 @@ mod tests {
     #[test]
     fn keys_of_several_parts_and_of_none() {
         let fields = fields(&[], &[]);
-        let with = |keys: Option<&[Vec<String>]>, record: Value| {
+        let with = |keys: Option<&[String]>, record: Value| {
             fields.item("s", &record, keys, &Scrubber::new())["id"].clone()
         };
-        let two = [vec!["a".to_owned()], vec!["b".to_owned(), "c".to_owned()]];
+        let two = ["a".to_owned(), "b/c".to_owned()];
         assert_eq!(with(Some(&two), json!({ "a": "x", "b": { "c": 1 } })), json!("s:[\"x\",1]"));
         assert_eq!(with(Some(&two), json!({ "a": "x", "b": {} })), Value::Null);
         assert_eq!(with(None, json!({ "a": 1 })), with(Some(&[]), json!({ "a": 1 })));

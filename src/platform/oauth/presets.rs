@@ -1,0 +1,91 @@
+//! What is known of platforms: where their servers are, and the least that a connector needs.
+
+use super::client::Flow;
+
+/// A platform's own.
+pub struct Preset {
+    /// The platform's name in the catalog.
+    pub platform: &'static str,
+    /// Usual way.
+    pub flow: Flow,
+    /// Where codes for devices are given; empty: it gives none.
+    pub device_url: &'static str,
+    /// Where a browser is sent.
+    pub authorize_url: &'static str,
+    /// Where tokens are given.
+    pub token_url: &'static str,
+    /// What a connector needs.
+    pub scopes: &'static [&'static str],
+    /// Between scopes.
+    pub separator: &'static str,
+    /// Further parameters of the page that a browser is sent to.
+    pub parameters: &'static [(&'static str, &'static str)],
+}
+
+const BLANK: &str = " ";
+
+/// By the names of platforms.
+pub static PRESETS: [Preset; 5] = [
+    Preset {
+        platform: "github",
+        flow: Flow::Device,
+        device_url: "https://github.com/login/device/code",
+        authorize_url: "https://github.com/login/oauth/authorize",
+        token_url: "https://github.com/login/oauth/access_token",
+        scopes: &["notifications", "repo"],
+        separator: BLANK,
+        parameters: &[],
+    },
+    Preset {
+        platform: "gitlab",
+        flow: Flow::Device,
+        device_url: "https://gitlab.com/oauth/authorize_device",
+        authorize_url: "https://gitlab.com/oauth/authorize",
+        token_url: "https://gitlab.com/oauth/token",
+        scopes: &["api"],
+        separator: BLANK,
+        parameters: &[],
+    },
+    Preset {
+        platform: "jira",
+        flow: Flow::Browser,
+        device_url: "",
+        authorize_url: "https://auth.atlassian.com/authorize",
+        token_url: "https://auth.atlassian.com/oauth/token",
+        scopes: &["read:jira-work", "write:jira-work", "read:jira-user", "offline_access"],
+        separator: BLANK,
+        parameters: &[("audience", "api.atlassian.com"), ("prompt", "consent")],
+    },
+    Preset {
+        platform: "linear",
+        flow: Flow::Browser,
+        device_url: "",
+        authorize_url: "https://linear.app/oauth/authorize",
+        token_url: "https://api.linear.app/oauth/token",
+        scopes: &["read", "comments:create"],
+        separator: ",",
+        parameters: &[],
+    },
+    Preset {
+        platform: "slack",
+        flow: Flow::Browser,
+        device_url: "",
+        authorize_url: "https://slack.com/oauth/v2/authorize",
+        token_url: "https://slack.com/api/oauth.v2.access",
+        scopes: &["channels:history", "channels:read", "chat:write", "im:history", "im:read", "users:read"],
+        separator: ",",
+        parameters: &[],
+    },
+];
+
+/// A platform that is not among them: the unit says everything.
+pub static UNKNOWN: Preset = Preset {
+    platform: "",
+    flow: Flow::Browser,
+    device_url: "",
+    authorize_url: "",
+    token_url: "",
+    scopes: &[],
+    separator: BLANK,
+    parameters: &[],
+};

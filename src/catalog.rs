@@ -47,9 +47,11 @@ macro_rules! shipped {
 
 catalog! {
     platforms: {
+        caldav,
         command,
         directory,
         feed,
+        github,
         gitlab,
         imap,
         jira,

@@ -19,6 +19,17 @@ pub fn timed_out(error: &PortError) -> bool {
     error.source.as_ref().is_some_and(|cause| cause.is::<TooSlow>())
 }
 
+/// The answer is larger than the request takes. The cause of a [`PortError`]; see [`too_big`](is_too_big).
+#[derive(Debug, thiserror::Error)]
+#[error("the answer is larger than {0}, the most that is taken")]
+struct TooBig(String);
+
+/// The error is about an answer larger than the request takes.
+#[must_use]
+pub fn is_too_big(error: &PortError) -> bool {
+    error.source.as_ref().is_some_and(|cause| cause.is::<TooBig>())
+}
+
 /// The class of an error after which the request may have arrived.
 fn after_the_wire(request: &HttpRequest) -> ErrorClass {
     match request.effect {
@@ -52,11 +63,7 @@ pub(super) fn too_slow(request: &HttpRequest, waited: Duration) -> PortError {
 
 pub(super) fn too_big(request: &HttpRequest) -> PortError {
     let most = short_size(request.body_bytes_max as u64);
-    PortError::caused(
-        after_the_wire(request),
-        request.doing(),
-        format!("the answer is larger than {most}, the most that is taken"),
-    )
+    PortError::caused(after_the_wire(request), request.doing(), TooBig(most))
 }
 
 /// The libraries' own layers ("error sending request", "client error") say nothing to people; the root does.

@@ -23,7 +23,7 @@ use reqwest::header::{HeaderMap, HeaderName, LOCATION};
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
-pub use self::errors::timed_out;
+pub use self::errors::{is_too_big, timed_out};
 pub use self::hint::retry_hint;
 pub use self::pace::Pace;
 pub use self::redact::masked;

@@ -143,6 +143,39 @@ pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);
 /// After "too many requests" without a time.
 pub const RATE_LIMIT_WAIT: Duration = Duration::from_secs(60);
 
+/// Elements of one WebDAV answer: a listing of some ten thousand events.
+pub const DAV_ELEMENTS_MAX: usize = 200_000;
+
+/// Elements inside one another in a WebDAV answer.
+pub const DAV_DEPTH_MAX: usize = 32;
+
+/// Redirects followed by hand while a calendar server is explored.
+pub const DAV_REDIRECTS_MAX: usize = 3;
+
+/// Events fetched from a calendar in one request.
+pub const CALDAV_BATCH_LEN: usize = 50;
+
+/// Answers with the events of one calendar: a year of a busy one.
+pub const CALDAV_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// One event with all its exceptions; beyond this it is no event.
+pub const CALDAV_EVENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Occurrences of a recurring event gone through to find those near now: daily for fifty years.
+pub const CALDAV_OCCURRENCES_MAX: usize = 20_000;
+
+/// Exceptions of one recurring event that make items of their own.
+pub const CALDAV_INSTANCES_MAX: usize = 16;
+
+/// Meetings to come remembered in a cursor, over all calendars of an account.
+pub const CALDAV_MEETINGS_MAX: usize = 400;
+
+/// Versions of events remembered in a cursor, for servers without sync tokens.
+pub const CALDAV_MARKS_MAX: usize = 3000;
+
+/// How far ahead the first look at a calendar goes.
+pub const CALDAV_AHEAD: Duration = Duration::from_secs(366 * 24 * 3600);
+
 /// A wait on the far side may overrun what was agreed by so much before it counts as lost.
 pub const LONG_POLL_GRACE: Duration = Duration::from_secs(15);
 
@@ -432,3 +465,18 @@ pub const WATCH_YOUNG: Duration = Duration::from_secs(1);
 
 /// Directories watched; many systems give a user 8192 for all programs together.
 pub const WATCHES_MAX: usize = 2048;
+
+/// Threads of a GitHub inbox remembered in the cursor, 25 letters each; more than an hour of the busiest inbox.
+pub const GITHUB_SEEN_MAX: usize = 1500;
+
+/// Pages of notifications read in one look: 5,000, more than waits after any holiday; what is older is said and left.
+pub const GITHUB_INBOX_PAGES_MAX: usize = 100;
+
+/// Requests of one page of items: bounds what a crash repeats and how long others wait for their turn.
+pub const GITHUB_REQUESTS_PER_PAGE_MAX: usize = 25;
+
+/// Pages of one list in one thread: 50 comments each.
+pub const GITHUB_THREAD_PAGES_MAX: usize = 100;
+
+/// A reply: GitHub's own words name 65,536 characters; the mark and what is made harmless take some.
+pub const GITHUB_REPLY_CHARS_MAX: usize = 60_000;

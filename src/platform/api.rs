@@ -199,6 +199,17 @@ impl ApiClient {
         self.pace.rest(until);
     }
 
+    /// The server asked to slow down without a time: the account rests, longer each time in a row. Gives the end.
+    #[must_use]
+    pub fn rest_longer(&self) -> Timestamp {
+        self.pace.rest_longer(self.now())
+    }
+
+    /// The server takes requests again.
+    pub fn rested(&self) {
+        self.pace.rested();
+    }
+
     /// The answer, if its status is a success or "not modified"; a named limit makes the account rest. `said` finds the
     /// server's own words in its error body.
     ///

@@ -2,10 +2,12 @@
 //! to [`Item`](crate::model::item::Item)s, and a way to deliver.
 
 pub mod api;
+pub mod caldav;
 pub mod command;
 pub mod directory;
 pub mod feed;
 pub mod fill;
+pub mod github;
 pub mod gitlab;
 pub mod hygiene;
 pub mod imap;

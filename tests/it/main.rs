@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helper fails the test")]
 
+mod caldav;
 mod canary;
 mod child_env;
 mod command;
@@ -23,6 +24,7 @@ mod engine_places;
 mod engine_rests;
 mod feed;
 mod files;
+mod github;
 mod gitlab;
 mod http;
 mod imap;
@@ -43,8 +45,10 @@ mod oauth;
 mod packaging;
 mod process;
 mod real_agents;
+mod real_caldav;
 mod real_contracts;
 mod real_engines;
+mod real_github;
 mod real_jira;
 mod real_mail;
 mod real_matrix;

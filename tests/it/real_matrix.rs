@@ -246,14 +246,14 @@ async fn edits_and_removals_change_the_item() {
     let room = ann.room("Ops", &[&me]).await;
     let mut bench = me.bench(Backlog::New);
     bench.poll().await.unwrap();
-    let asked = ann.call(&room, &me, "is it brocken?").await;
+    let asked = ann.call(&room, &me, "is it up?").await;
     bench.poll().await.unwrap();
-    let edit = json!({"msgtype": "m.text", "body": "* is it broken?", "m.mentions": {},
-        "m.new_content": {"msgtype": "m.text", "body": "is it broken?", "m.mentions": {"user_ids": [me.id]}},
+    let edit = json!({"msgtype": "m.text", "body": "* is it up now?", "m.mentions": {},
+        "m.new_content": {"msgtype": "m.text", "body": "is it up now?", "m.mentions": {"user_ids": [me.id]}},
         "m.relates_to": {"rel_type": "m.replace", "event_id": asked}});
     ann.put(&room, "m.room.message", edit).await;
     let edited = bench.poll().await.unwrap();
-    assert_eq!((edited.updated.len(), bodies(&edited.items)), (1, vec!["is it broken?"]));
+    assert_eq!((edited.updated.len(), bodies(&edited.items)), (1, vec!["is it up now?"]));
     ann.ask("PUT", &format!("rooms/{room}/redact/{asked}/r1"), Some(json!({}))).await;
     let removed = bench.poll().await.unwrap();
     assert_eq!((removed.updated.len(), removed.new.len()), (1, 0));

@@ -74,6 +74,39 @@ mod reading {
     }
 
     #[tokio::test]
+    async fn a_page_as_slack_sends_it() {
+        let (slack, mut bench) = begun().await;
+        let path = format!("{}/tests/fixtures/slack/history.json", env!("CARGO_MANIFEST_DIR"));
+        slack.fault("conversations.history", Answer::ok(std::fs::read(path).unwrap()));
+        let polled = look(&mut bench).await;
+        let shown: Vec<String> = polled
+            .items
+            .iter()
+            .map(|item| {
+                let by = item.author.as_ref().map_or("", |author| author.name.as_str());
+                let word = match &item.disposition {
+                    Disposition::NoReply { .. } => "no reply",
+                    Disposition::Quarantined { .. } => "quarantined",
+                    Disposition::Work => "work",
+                    _ => "other",
+                };
+                format!("{by} | {word} | {}", item.title)
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        Name of UPAT | work | <draft> see the plan (https://example.org/plan?a=1&b=2), @Name of UME — ok?
+        Name of UPAT | work | <draft> see the plan (https://example.org/plan?a=1&b=2), @Name of UME — ok?
+        deploys | no reply | for @Name of UME: web 1.2 is out
+        Name of USAM | work | @Name of UME file
+        Name of USAM | work | @Name of UME lunch?
+         | quarantined | A message in #name-of-C1 that could not be read
+        ");
+        assert_eq!((polled.new.len(), polled.seen), (5, 1), "one message under two ids");
+        assert_eq!(polled.items[0].hidden.len(), 1);
+        assert_eq!(polled.items[3].attachments.len(), 2);
+    }
+
+    #[tokio::test]
     async fn every_message_if_the_unit_says_so() {
         let slack = Slack::start();
         slack.channel("C1", "channel");
@@ -160,7 +193,7 @@ mod reading {
     #[tokio::test]
     async fn edits_and_deletions() {
         let (slack, mut bench) = begun().await;
-        slack.say("D1", &ts(10), "UPAT", "helo", none());
+        slack.say("D1", &ts(10), "UPAT", "hey", none());
         look(&mut bench).await;
         slack.change("D1", &ts(10), json!({ "text": "hello", "edited": { "user": "UPAT", "ts": ts(20) } }));
         assert_eq!(look(&mut bench).await.updated, ["hello"]);

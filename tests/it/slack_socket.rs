@@ -86,6 +86,29 @@ async fn a_word_to_us_wakes_and_is_acknowledged() {
 }
 
 #[tokio::test]
+async fn an_envelope_that_comes_twice_makes_one_item() {
+    let (slack, sockets, mut bench) = begun().await;
+    let (_sockets, mut line) = connected(sockets, &bench).await;
+    slack.say("D1", &ts(10), "UPAT", "hello", json!({}));
+    let server = serve(move || {
+        line.event("e1", message("D1", "im", 10, "hello"));
+        line.hear();
+        line
+    });
+    wait(&bench).await.unwrap();
+    let mut line = server.await.unwrap();
+    assert_eq!(bench.poll().await.unwrap().new, ["hello"]);
+    let server = serve(move || {
+        line.event("e1", message("D1", "im", 10, "hello"));
+        line.hear().unwrap()
+    });
+    wait(&bench).await.unwrap();
+    assert_eq!(server.await.unwrap(), json!({ "envelope_id": "e1" }));
+    let again = bench.poll().await.unwrap();
+    assert_eq!((again.new.len(), again.updated.len()), (0, 0));
+}
+
+#[tokio::test]
 async fn a_mention_in_an_old_thread_is_found_there() {
     let (slack, sockets, mut bench) = begun().await;
     slack.say("C1", &ts(-90_000), "UPAT", "long ago", json!({}));

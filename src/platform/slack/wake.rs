@@ -152,7 +152,10 @@ impl SlackConnector {
         }
         let Some(channel) = text("/channel").map(str::to_owned) else { return false };
         let target = |root| Target { channel: channel.clone(), root };
-        let known = position.channels.get(&channel).map(|reach| reach.ts);
+        let known = position.channels.contains_key(&channel);
+        if !known && !self.only.is_empty() {
+            return false;
+        }
         match text("/subtype") {
             Some("message_deleted") => {
                 let Some(previous) = event.get("previous_message").filter(|previous| previous.is_object())
@@ -166,7 +169,7 @@ impl SlackConnector {
                 let Some(ts) = stamp("/message/ts") else { return false };
                 let root = stamp("/message/thread_ts").filter(|root| position.watches(&channel, *root));
                 self.memory().hint(target(root), ts);
-                return known.is_some();
+                return known;
             }
             _ => {}
         }

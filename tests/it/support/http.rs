@@ -101,6 +101,8 @@ struct State {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    /// Requests being met, and the most there ever were.
+    at_once: Mutex<(usize, usize)>,
     changed: Condvar,
     router: Option<Router>,
 }
@@ -161,10 +163,23 @@ impl HttpServer {
         self.shared.state.lock().unwrap().seen.clone()
     }
 
+    /// The most requests that were waiting for the router's answer at once.
+    pub fn most_at_once(&self) -> usize {
+        self.shared.at_once.lock().unwrap().1
+    }
+
     /// Lets one late answer or piece go.
     pub fn release(&self) {
         self.shared.state.lock().unwrap().released += 1;
         self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn count(&self, change: isize) {
+        let (now, most) = &mut *self.at_once.lock().unwrap();
+        *now = now.saturating_add_signed(change);
+        *most = (*most).max(*now);
     }
 }
 
@@ -205,7 +220,10 @@ fn meet(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         seen.body = Some(body);
-        router(&seen)
+        shared.count(1);
+        let answer = router(&seen);
+        shared.count(-1);
+        answer
     } else {
         let mut state = shared.state.lock().unwrap();
         let missing = Answer::new(500, "the script has no answer for this request");

@@ -114,7 +114,7 @@ impl Way {
         }
         let paths = Paths::below(self.path()).unwrap();
         let search = SearchPath { builtin: false, dirs: vec![self.path().join("units")], files: Vec::new() };
-        let environment = Environment::of([("PATH", "/usr/bin:/bin")]);
+        let environment = Environment::of([("PATH", "/usr/bin:/bin"), ("WAY_TOKEN", "way-token-0123456789")]);
         let compiled = compile_units(&search, &environment, paths.state.clone());
         assert_eq!(Counts::of(&compiled.findings).errors, 0, "{:?}", compiled.findings);
         let (clock, scrubber) = (self.clock.clone(), Scrubber::default());

@@ -28,9 +28,11 @@ fn all_of_them_compile_without_a_word() {
     assert!(enabled.is_empty(), "connectors ship disabled: {enabled:?}");
     assert!(compiled.plan.routes.is_empty(), "no route sends work to an engine that nobody chose");
     insta::assert_snapshot!(standings(&compiled), @r#"
+    caldav.connector disabled: [install] enabled = false
     command.connector disabled: [install] enabled = false
     directory.connector disabled: [install] enabled = false
     feed.connector disabled: [install] enabled = false
+    github.connector disabled: [install] enabled = false
     gitlab.connector disabled: [install] enabled = false
     imap.connector disabled: [install] enabled = false
     jira.connector disabled: [install] enabled = false

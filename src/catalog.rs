@@ -54,6 +54,7 @@ catalog! {
         github,
         gitlab,
         imap,
+        jira,
         linear,
         maildir,
         matrix,

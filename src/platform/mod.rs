@@ -11,6 +11,7 @@ pub mod github;
 pub mod gitlab;
 pub mod hygiene;
 pub mod imap;
+pub mod jira;
 pub mod json;
 pub mod linear;
 pub mod mail;

@@ -100,7 +100,7 @@ pub fn todo(todo: &Todo, talk: &Talk, reader: &Reader) -> Item {
         text.line(&format!("[{why}]"));
     }
     text.target(todo, &target);
-    text.comments(talk, todo.note, reader);
+    text.comments(talk, note, reader);
     // Not what was read along: that is no news of this item.
     let content = match todo.note {
         Some(_) => digest(&[todo.body.as_bytes()]),
@@ -118,8 +118,16 @@ pub fn todo(todo: &Todo, talk: &Talk, reader: &Reader) -> Item {
         Some(_) => reader.disposition(&todo.author, &todo.body),
         None => Disposition::Work,
     };
+    if note.is_some_and(|note| note.internal) {
+        apart(&mut item);
+    }
     answerable(&mut item, todo, &target, note, talk, reader);
     item
+}
+
+/// What is said among members is another conversation: it must not get into an answer to everybody.
+fn apart(item: &mut Item) {
+    item.threads.iter_mut().for_each(|name| name.push_str(":internal"));
 }
 
 /// A comment that came after its to-do item.
@@ -139,6 +147,9 @@ pub fn note(todo: &Todo, note: &Note, talk: &Talk, reader: &Reader) -> Item {
     let page = todo.url.as_deref().map(|url| url.split('#').next().unwrap_or(url));
     item.url = page.map(|page| one_line(&format!("{page}#note_{}", note.id), 4096));
     item.disposition = reader.disposition(&note.author, &note.body);
+    if note.internal {
+        apart(&mut item);
+    }
     answerable(&mut item, todo, &target, Some(note), talk, reader);
     item
 }
@@ -377,8 +388,11 @@ impl Text {
         }
     }
 
-    fn comments(&mut self, talk: &Talk, except: Option<u64>, reader: &Reader) {
-        let people = talk.notes.iter().filter(|note| !note.system && Some(note.id) != except);
+    /// Internal ones only below an internal one.
+    fn comments(&mut self, talk: &Talk, answered: Option<&Note>, reader: &Reader) {
+        let (except, internal) = (answered.map(|note| note.id), answered.is_some_and(|note| note.internal));
+        let seen = |note: &&Note| !note.system && Some(note.id) != except && (internal || !note.internal);
+        let people = talk.notes.iter().filter(seen);
         let mut newest: Vec<&Note> = people.collect();
         newest.sort_by_key(|note| std::cmp::Reverse((note.created_at, note.id)));
         newest.truncate(reader.comments);

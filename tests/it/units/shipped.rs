@@ -35,6 +35,7 @@ fn all_of_them_compile_without_a_word() {
     github.connector disabled: [install] enabled = false
     gitlab.connector disabled: [install] enabled = false
     imap.connector disabled: [install] enabled = false
+    jira.connector disabled: [install] enabled = false
     linear.connector disabled: [install] enabled = false
     maildir.connector disabled: [install] enabled = false
     matrix.connector disabled: [install] enabled = false

@@ -48,7 +48,7 @@ struct Github {
 /// What is read.
 enum Reader {
     Inbox(Box<InboxReader>),
-    Repositories(RepoReader),
+    Repositories(Box<RepoReader>),
 }
 
 fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
@@ -66,7 +66,7 @@ fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
             full_every: settings.duration("full_every").unwrap_or(Duration::from_secs(3600)),
             own,
         }))),
-        names => Reader::Repositories(RepoReader::new(names, participating, own)),
+        names => Reader::Repositories(Box::new(RepoReader::new(names, participating, own))),
     };
     let after_reply = match settings.text("after_reply") {
         Some("read") => AfterReply::Read,

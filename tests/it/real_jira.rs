@@ -46,8 +46,8 @@ fn lab() -> Option<Lab> {
         .map(Result::unwrap)
         .take_while(|line| line != "ready")
         .collect();
-    let url =
-        lines.iter().find_map(|line| line.strip_prefix("URL=")).expect("jira-spec.sh says where it serves");
+    let url = lines.iter().find_map(|line| line.strip_prefix("URL="));
+    let url = url.unwrap_or_else(|| panic!("jira-spec.sh does not say where it serves: {lines:?}"));
     Some(Lab { url: url.to_owned(), script })
 }
 
@@ -60,6 +60,7 @@ fn bench(lab: &Lab, deployment: &str) -> Bench {
 }
 
 /// Brings about every effect, writes an answer and looks for it.
+#[expect(clippy::indexing_slicing, reason = "puts a key into a JSON object")]
 async fn answer(bench: &Bench, visibility: bool) {
     let mut thread = json!({"issue": 10002, "key": "ED-1", "parent": 10000});
     if visibility {

@@ -51,6 +51,7 @@ pub(super) struct Collector {
 
 /// What a program's output came to.
 #[derive(Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, at the end of a run")]
 pub(super) enum Collected {
     /// An answer.
     Result(EngineOutcome),

@@ -59,7 +59,8 @@ impl Way {
     fn told(&self) -> String {
         let text = std::fs::read_to_string(self.path().join("sent")).unwrap_or_default();
         let sent = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        sent.map(|sent| format!("{} {}\n", sent["effects"], sent["body"])).collect()
+        let part = |sent: &serde_json::Value, key| sent.get(key).cloned().unwrap_or_default();
+        sent.map(|sent| format!("{} {}\n", part(&sent, "effects"), part(&sent, "body"))).collect()
     }
 }
 

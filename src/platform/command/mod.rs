@@ -38,7 +38,7 @@
 //! # Other protocols
 //!
 //! `protocol = "singer"` runs the program as a Singer tap (`--config F [--state F] [--catalog F]`), `"airbyte"` as an
-//! Airbyte source (`read --config F --catalog F [--state F]`); see [`tap`] for their lines and [`super::record`] for how a
+//! Airbyte source (`read --config F --catalog F [--state F]`); see `tap` for their lines and `record` for how a
 //! record becomes an item. They only read.
 
 mod child;

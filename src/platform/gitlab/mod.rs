@@ -1,7 +1,7 @@
 //! GitLab: the pending to-do items of a person, and what is said in the issues and merge requests they speak of.
 //!
 //! The to-do list cannot be asked for what changed, so each look takes the whole list and compares it with the ids seen
-//! before (see [`memory`]). A to-do item is an item, with the description and the newest comments to read along;
+//! before (see `memory`). A to-do item is an item, with the description and the newest comments to read along;
 //! comments that come while it is pending are items of the same thread. Answers are notes, in the thread they belong to.
 
 mod client;

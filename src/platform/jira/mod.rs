@@ -1,6 +1,6 @@
 //! Jira Cloud and Data Center: new issues, assignments and comments among what a search finds.
 //!
-//! There is no inbox and no list of notifications, so a search is asked again and again (see [`memory`]), and what was
+//! There is no inbox and no list of notifications, so a search is asked again and again (see `memory`), and what was
 //! said in each issue that changed is read. Answers are comments, with a property that no reader sees as their mark.
 
 mod adf;

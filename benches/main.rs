@@ -3,6 +3,7 @@
 //! `cargo bench` runs them under criterion; `cargo bench --bench bench -- ratios` prints the ratios the goals speak of,
 //! `-- peers` those against other programs.
 
+mod ingest;
 mod queue;
 mod spawn;
 mod units;
@@ -11,6 +12,7 @@ fn main() {
     workagent::store::tune_allocator();
     if std::env::args().any(|argument| argument == "ratios") {
         queue::ratios();
+        ingest::ratios();
         units::ratios();
         spawn::ratios();
         return;

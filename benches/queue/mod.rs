@@ -10,12 +10,13 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput};
 
 use ours::Ours;
+pub use ours::item;
 pub use ratios::ratios;
 use raw::Raw;
 
 /// A case's worth of JSON, as the store keeps it.
 fn body() -> String {
-    serde_json::to_string(&ours::item(1)).unwrap()
+    serde_json::to_string(&item(1)).unwrap()
 }
 
 fn per(total: Duration, count: u64, iterations: u64) -> Duration {

@@ -10,7 +10,7 @@
 mod compile;
 mod cycle;
 mod daemon;
-mod folder;
+pub mod folder;
 mod peers;
 mod reload;
 

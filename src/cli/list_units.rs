@@ -72,12 +72,17 @@ fn shown(view: &StatusView, hidden: usize, paint: Paint, width: usize) -> String
         let (mark, code) = glyph(health);
         let is_well = matches!(health, Health::Ok | Health::Starting);
         // What is wrong says more than what it would be for.
-        let words = unit.reason.as_ref().filter(|_| !is_well).unwrap_or(&unit.description);
-        let load = load_word(unit.load);
+        let words =
+            unit.reason.as_ref().filter(|_| !is_well).or(unit.kept.as_ref()).unwrap_or(&unit.description);
+        let load = match (&unit.kept, load_word(unit.load)) {
+            (Some(_), _) => Cell::painted("33", "kept"),
+            (None, "loaded") => "loaded".into(),
+            (None, word) => Cell::painted("31", word),
+        };
         table.row([
             Cell::painted(code, mark),
             unit.unit.as_str().into(),
-            if unit.load == LoadState::Loaded { load.into() } else { Cell::painted("31", load) },
+            load,
             active_word(unit.active).into(),
             Cell::painted(code, health.word()),
             words.as_str().into(),
@@ -148,6 +153,16 @@ mod tests {
             pinned: None,
             target: None,
         }
+    }
+
+    #[test]
+    fn a_unit_that_runs_its_last_good_version_is_marked() {
+        let kept = UnitView {
+            kept: Some("`every` is not a span (a.toml:3:9)".to_owned()),
+            ..UnitView::active("a.connector")
+        };
+        let shown = shown(&view(vec![kept]), 0, Paint { colour: false }, 80);
+        assert!(shown.contains("kept") && shown.contains("`every` is not a span"), "{shown}");
     }
 
     #[test]

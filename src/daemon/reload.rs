@@ -283,13 +283,17 @@ impl Reloader {
         let Some(running) = &inner.running else { return };
         let bundle = running.bundle();
         let before = self.0.present.get();
+        let plan = inner.with_kept(&bundle.plan, source);
+        for name in plan.kept.keys().filter(|name| !before.plan.kept.contains_key(name)) {
+            tracing::warn!(unit = %name, "its file has errors: its last good version stays in force");
+        }
         let since = before.findings_since.filter(|_| before.findings > 0);
         self.0.present.set(Present {
             findings_since: (errors > 0).then(|| since.unwrap_or_else(|| self.0.rooms.clock.now())),
             pinned,
             target: inner.holds.target().map(str::to_owned),
             needs_restart: inner.needs_restart(daemon_text(source)),
-            ..Present::new(inner.with_kept(&bundle.plan, source), bundle.generation, errors)
+            ..Present::new(plan, bundle.generation, errors)
         });
     }
 }

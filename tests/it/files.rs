@@ -40,6 +40,7 @@ fn the_top_level_holds_what_the_design_says() {
 #[test]
 fn the_readme_tells_each_connector_and_what_it_promises() {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let text = text.split("| connector | reads |").nth(1).unwrap();
     for platform in CATALOG.platforms {
         let head = format!("| `{}` |", platform.name);
         let row =

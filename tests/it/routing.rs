@@ -160,3 +160,29 @@ fn route_test_needs_no_daemon() {
     assert_eq!(json["now"]["routing"]["to"]["route"], "rest");
     assert_eq!(json["now"]["routes"][0]["clauses"][0]["met"], true);
 }
+
+/// A route that names an engine nobody has: what it would have taken waits for the mending, also of a source that takes
+/// no replies, whose items are otherwise only recorded.
+#[test]
+fn items_for_a_broken_route_wait_until_it_is_mended() {
+    let house = House::new();
+    house.write(
+        "feed.xml",
+        "<rss version=\"2.0\"><channel><title>t</title><item><title>News</title><guid>1</guid></item></channel></rss>",
+    );
+    house.unit(
+        "news.connector.toml",
+        "[connector]\nplatform = \"feed\"\nbacklog = \"all\"\n[feed]\nurl = \"file://{root}/feed.xml\"\n[install]\nenabled = true\n",
+    );
+    house.unit("local.engine.toml", &says("Read."));
+    let routed = |engine: &str| route(engine, 1, "connector = [\"news\"]");
+    house.unit("all.route.toml", &routed("loca"));
+    house.run(&["run", "--once"]);
+    let shown = house.ok(&["case", "list"]);
+    assert!(shown.contains("parked") && shown.contains("no route takes it (all: dependency"), "{shown}");
+    house.unit("all.route.toml", &routed("local"));
+    house.run(&["run", "--once"]);
+    house.run(&["run", "--once"]);
+    let shown = house.ok(&["case", "show", "c1"]);
+    assert!(shown.contains("Read."), "{shown}");
+}

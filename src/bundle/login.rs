@@ -48,12 +48,12 @@ pub struct LoggedIn {
 }
 
 impl Login {
-    /// From `[oauth]` of a connector of this platform.
+    /// From the own table and `[oauth]` of a connector of this platform.
     ///
     /// # Errors
     /// `Config`: a key is missing.
-    pub fn of(platform: &str, oauth: &Settings) -> Result<Self, PortError> {
-        Client::of(platform, oauth).map(|client| Self { client })
+    pub fn of(platform: &str, own: &Settings, oauth: &Settings) -> Result<Self, PortError> {
+        Client::of(platform, own, oauth).map(|client| Self { client })
     }
 
     /// Shows the person what to do, and waits until it is done.

@@ -34,7 +34,8 @@ fn client(server: &HttpServer, keys: &[(&str, Value)]) -> Client {
         ("token_url", text(&server.url("/token"))),
     ];
     let all = own.iter().chain(keys).map(|(name, value)| ((*name).to_owned(), value.clone()));
-    Client::of("github", &Settings(all.collect())).unwrap_or_else(|error| panic!("{}", chain(&error)))
+    Client::of("github", &Settings::default(), &Settings(all.collect()))
+        .unwrap_or_else(|error| panic!("{}", chain(&error)))
 }
 
 fn json(status: u16, body: &str) -> Answer {
@@ -518,7 +519,7 @@ fn settings_are_checked() {
     let check = |platform: &str, keys: &[(&str, Value)]| {
         let settings =
             Settings(keys.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect());
-        Client::of(platform, &settings)
+        Client::of(platform, &Settings::default(), &settings)
             .map_or_else(|error| chain(&error), |client| format!("fine: {}", client.place()))
     };
     let id = ("client_id", text("c"));
@@ -534,7 +535,7 @@ fn settings_are_checked() {
     );
     assert_eq!(
         check("mcp", std::slice::from_ref(&id)),
-        "read `[oauth]`: `token_url` is missing: nothing is known of mcp"
+        "read `[oauth]`: `token_url` is missing: nothing is known of this platform, so `[oauth]` must say where it logs people in"
     );
     let plain = ("token_url", text("http://example.org/token"));
     assert_eq!(check("github", &[id, plain]), "read `[oauth]`: `token_url` is not https");
@@ -580,4 +581,29 @@ fn the_command_shows_the_code_and_no_token() {
     let ran = house.run(&["secret", "login", "hub"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.err.contains("it was refused there") && !ran.err.contains("CANARY"), "{}", ran.err);
+}
+
+#[test]
+fn a_server_of_ones_own_is_not_logged_in_to_at_the_vendors() {
+    let login = |platform: &str, key: &str, url: &str| {
+        let own = Settings([(key.to_owned(), text(url))].into());
+        let oauth = Settings([("client_id".to_owned(), text("id-1"))].into());
+        Client::of(platform, &own, &oauth).err().map(|error| chain(&error))
+    };
+    for (platform, key, url) in [
+        ("github", "base_url", "https://api.github.com"),
+        ("gitlab", "url", "https://gitlab.com"),
+        ("jira", "url", "https://acme.atlassian.net"),
+    ] {
+        assert_eq!(login(platform, key, url), None);
+    }
+    for (platform, key, url) in [
+        ("github", "base_url", "https://git.example.org/api/v3"),
+        ("github", "base_url", "https://evil-github.com"),
+        ("gitlab", "url", "http://127.0.0.1:1/gitlab"),
+        ("jira", "url", "https://jira.example.org"),
+    ] {
+        let why = login(platform, key, url).unwrap();
+        assert!(why.contains("`token_url` is missing: the unit names a server of its own"), "{why}");
+    }
 }

@@ -28,7 +28,7 @@ pub(super) fn command(given: &str, secrets: &Secrets, context: &mut Context<'_>)
     let table = |name: &str| set.compiled.origins.settings(&unit, name).unwrap_or_default();
     let platform = table("connector").text("platform").unwrap_or_default().to_owned();
     let name = stored_under(&table(&platform), &unit)?;
-    let login = Login::of(&platform, &table("oauth")).map_err(|error| {
+    let login = Login::of(&platform, &table(&platform), &table("oauth")).map_err(|error| {
         let hint = format!(
             "register a client of your own at {platform}, and name it in {unit}: [oauth] client_id = …"
         );

@@ -51,11 +51,11 @@ pub(super) enum Told {
 }
 
 impl Client {
-    /// From `[oauth]` of a connector of this platform.
+    /// From the own table and `[oauth]` of a connector of this platform.
     ///
     /// # Errors
     /// `Config`: a key is missing or is not a URL that a secret may go to.
-    pub fn of(platform: &str, settings: &Settings) -> Result<Self, PortError> {
+    pub fn of(platform: &str, own: &Settings, settings: &Settings) -> Result<Self, PortError> {
         let preset: &Preset = PRESETS.iter().find(|preset| preset.platform == platform).unwrap_or(&UNKNOWN);
         let config = |why: String| PortError::caused(ErrorClass::Config, "read `[oauth]`", why);
         let Some(client_id) = settings.text("client_id").filter(|id| !id.is_empty()) else {
@@ -72,7 +72,9 @@ impl Client {
                 ));
             }
         };
+        let elsewhere = preset.is_elsewhere(own);
         let url = |key: &str, usual: &str| {
+            let usual = if elsewhere { "" } else { usual };
             let text = settings.text(key).unwrap_or(usual);
             if text.is_empty() {
                 return Ok(None);
@@ -84,7 +86,14 @@ impl Client {
             Ok(Some(url))
         };
         let Some(token_url) = url("token_url", preset.token_url)? else {
-            return Err(config(format!("`token_url` is missing: nothing is known of {platform}")));
+            let why = if elsewhere {
+                "the unit names a server of its own"
+            } else {
+                "nothing is known of this platform"
+            };
+            return Err(config(format!(
+                "`token_url` is missing: {why}, so `[oauth]` must say where it logs people in"
+            )));
         };
         let flow = match settings.text("flow") {
             Some("device") => Flow::Device,

@@ -1,11 +1,16 @@
 //! What is known of platforms: where their servers are, and the least that a connector needs.
 
+use url::Url;
+
 use super::client::Flow;
+use crate::unit::value::Settings;
 
 /// A platform's own.
 pub struct Preset {
     /// The platform's name in the catalog.
     pub platform: &'static str,
+    /// The vendor's hosts, with those below them; a unit with another base URL has a server of its own.
+    pub hosts: &'static [&'static str],
     /// Usual way.
     pub flow: Flow,
     /// Where codes for devices are given; empty: it gives none.
@@ -28,6 +33,7 @@ const BLANK: &str = " ";
 pub static PRESETS: [Preset; 5] = [
     Preset {
         platform: "github",
+        hosts: &["github.com"],
         flow: Flow::Device,
         device_url: "https://github.com/login/device/code",
         authorize_url: "https://github.com/login/oauth/authorize",
@@ -38,6 +44,7 @@ pub static PRESETS: [Preset; 5] = [
     },
     Preset {
         platform: "gitlab",
+        hosts: &["gitlab.com"],
         flow: Flow::Device,
         device_url: "https://gitlab.com/oauth/authorize_device",
         authorize_url: "https://gitlab.com/oauth/authorize",
@@ -48,6 +55,7 @@ pub static PRESETS: [Preset; 5] = [
     },
     Preset {
         platform: "jira",
+        hosts: &["atlassian.net", "atlassian.com"],
         flow: Flow::Browser,
         device_url: "",
         authorize_url: "https://auth.atlassian.com/authorize",
@@ -58,6 +66,7 @@ pub static PRESETS: [Preset; 5] = [
     },
     Preset {
         platform: "linear",
+        hosts: &["linear.app"],
         flow: Flow::Browser,
         device_url: "",
         authorize_url: "https://linear.app/oauth/authorize",
@@ -68,6 +77,7 @@ pub static PRESETS: [Preset; 5] = [
     },
     Preset {
         platform: "slack",
+        hosts: &["slack.com"],
         flow: Flow::Browser,
         device_url: "",
         authorize_url: "https://slack.com/oauth/v2/authorize",
@@ -81,6 +91,7 @@ pub static PRESETS: [Preset; 5] = [
 /// A platform that is not among them: the unit says everything.
 pub static UNKNOWN: Preset = Preset {
     platform: "",
+    hosts: &[],
     flow: Flow::Browser,
     device_url: "",
     authorize_url: "",
@@ -89,3 +100,17 @@ pub static UNKNOWN: Preset = Preset {
     separator: BLANK,
     parameters: &[],
 };
+
+impl Preset {
+    /// The connector's own table names a server that is not the vendor's: nothing is known of where that logs people in,
+    /// and the vendor must not hear of it.
+    #[must_use]
+    pub fn is_elsewhere(&self, own: &Settings) -> bool {
+        let named = ["base_url", "url"].into_iter().find_map(|key| own.text(key));
+        let host = named.and_then(|text| Url::parse(text).ok()?.host_str().map(str::to_owned));
+        let is_vendors = |host: &str| {
+            self.hosts.iter().any(|vendor| host == *vendor || host.ends_with(&format!(".{vendor}")))
+        };
+        host.is_some_and(|host| !is_vendors(&host))
+    }
+}

@@ -56,6 +56,9 @@ pub const LABEL_BYTES_MAX: usize = 64;
 /// Labels of one case.
 pub const CASE_LABELS_MAX: usize = 16;
 
+/// Of a receipt, each part: the far side's id, and its evidence.
+pub const RECEIPT_BYTES_MAX: usize = 1024;
+
 /// Effects of one draft beside its text: more, nobody looks at one by one.
 pub const EFFECTS_MAX: usize = 16;
 

@@ -4,7 +4,7 @@
 //! All requests stay with the origin of the unit's base URL: links that a server gives ("the next page") are followed
 //! only there, and so are redirects of requests that carry the account's credentials.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::Method;
@@ -18,7 +18,7 @@ use crate::http::{Credentials, Effect, HttpRequest, HttpResponse, HttpRoom, Pace
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::secret_ref::SecretRef;
-use crate::model::text::one_line;
+use crate::model::text::{digest, one_line};
 use crate::model::time::{Clock, Timestamp, short_span};
 use crate::secret::{SecretStore, Token};
 
@@ -118,7 +118,7 @@ impl ApiClient {
     pub fn at(&self, segments: &[&str]) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(segments);
+            path.pop_if_empty().extend(segments.iter().map(|segment| plain(segment)));
         }
         url
     }
@@ -275,6 +275,15 @@ impl ApiClient {
         Asker { http: &self.http, secrets: self.secrets.as_ref(), clock: &self.clock, unit: &self.unit }
     }
 
+    /// A digest of the present token, never the token: whose it is, is asked anew when it changes.
+    ///
+    /// # Errors
+    /// Those of the secret store.
+    pub async fn token_mark(&self) -> Result<String, PortError> {
+        let token = self.token().await?;
+        Ok(token.map_or_else(String::new, |token| digest(&[token.value.expose_to_the_wire().as_bytes()])))
+    }
+
     async fn token(&self) -> Result<Option<Token>, PortError> {
         let Some(reference) = self.reference() else { return Ok(None) };
         self.asker().token(reference).await.map(Some)
@@ -290,6 +299,45 @@ impl ApiClient {
             Login::Bearer(_) | Login::Plain(_) => Credentials::Bearer(value),
             Login::Basic { user, .. } => Credentials::Basic { user: user.clone(), password: value },
         })
+    }
+}
+
+/// What is known of the account behind a token; it goes with the token.
+#[derive(Debug)]
+pub struct Known<T>(Mutex<Option<(String, T)>>);
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T: Clone> Known<T> {
+    /// What was learnt under this token.
+    pub fn under(&self, mark: &str) -> Option<T> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(under, _)| under == mark).map(|(_, known)| known.clone())
+    }
+
+    /// It was learnt under this token.
+    pub fn learn(&self, mark: String, what: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((mark, what));
+    }
+
+    /// It may be otherwise now.
+    pub fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// A part of a path that stays one: `..` and the like would name another resource ("all labels" in place of one), so it
+/// becomes a name that nothing has.
+fn plain(segment: &str) -> &str {
+    match segment {
+        "" => "%",
+        "." => "%2E",
+        ".." => "%2E%2E",
+        segment => segment,
     }
 }
 
@@ -333,6 +381,19 @@ mod tests {
 
     fn next(value: &str) -> Option<&str> {
         split_links(value).find_map(next_of)
+    }
+
+    #[test]
+    fn a_part_of_a_path_never_becomes_another_path() {
+        let url = |segment: &str| {
+            let mut url = Url::parse("https://a.example/x/labels/").unwrap();
+            url.path_segments_mut().unwrap().pop_if_empty().push(plain(segment));
+            url.path().to_owned()
+        };
+        assert_eq!(url("a/../b"), "/x/labels/a%2F..%2Fb");
+        assert_eq!(url(".."), "/x/labels/%252E%252E");
+        assert_eq!(url("."), "/x/labels/%252E");
+        assert_eq!(url(""), "/x/labels/%25");
     }
 
     #[test]

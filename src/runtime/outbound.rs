@@ -1,6 +1,7 @@
 //! The outbound runtime: sends what was approved, once. The journal says `sending` before the wire is touched; a lost
 //! answer makes an action `uncertain`; the platform is asked; where it cannot tell, the user is.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +17,9 @@ use crate::model::cycle::{CycleError, OutboundSummary, RuntimeSummary};
 use crate::model::draft::approval_hash;
 use crate::model::limits;
 use crate::model::live::Live;
-use crate::model::outbound::{ActionState, Confirmation, OutboundAction};
+use crate::model::outbound::{ActionState, Confirmation, OutboundAction, Receipt};
 use crate::model::retry::Backoff;
+use crate::model::text::{digest, one_line};
 use crate::model::time::{Clock, Timestamp};
 use crate::platform::Connector;
 use crate::secret::scrub::Scrubber;
@@ -262,6 +264,7 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
     Point::AfterWire.pass();
     match delivered {
         Ok(receipt) => {
+            let receipt = clean(parts, receipt);
             tracing::info!(case = %action.case, action = %action.id, unit = action.connector, "sent");
             Point::BeforeReceipt.pass();
             parts.store.mark_sent(action.id, receipt.clone()).await?;
@@ -282,6 +285,16 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
         }
         Err(error) => after_refusal(parts, &action, &error).await,
     }
+}
+
+/// A receipt is the far side's word: one line, and no secret of ours that it echoes.
+fn clean(parts: &OutboundParts, receipt: Receipt) -> Receipt {
+    let remote_id = match parts.scrubber.scrub(&receipt.remote_id) {
+        Cow::Owned(_) => format!("masked:{}", digest(&[receipt.remote_id.as_bytes()])),
+        Cow::Borrowed(id) => one_line(id, limits::RECEIPT_BYTES_MAX),
+    };
+    let evidence = one_line(&parts.scrubber.scrub(&receipt.evidence), limits::RECEIPT_BYTES_MAX);
+    Receipt { remote_id, evidence }
 }
 
 /// Rights and recipients are looked at again at send time.
@@ -348,7 +361,7 @@ async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<End, 
     Point::AfterConfirm.pass();
     let why = match asked {
         Ok(Confirmation::Sent(receipt)) => {
-            parts.store.mark_sent(action.id, receipt).await?;
+            parts.store.mark_sent(action.id, clean(parts, receipt)).await?;
             return Ok(End::Confirmed);
         }
         Ok(Confirmation::NotSent) => {

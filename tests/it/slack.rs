@@ -572,7 +572,7 @@ mod answering {
         let Confirmation::Sent(receipt) = sure else { panic!("{sure:?}") };
         assert_eq!(receipt.remote_id, "C1:1796025700.000001");
         let calls = slack.arguments();
-        let (method, arguments, _) = &calls[1];
+        let (method, arguments, _) = &calls[2];
         assert_eq!(method, "conversations.replies");
         assert_eq!(arguments["oldest"], "1796025540.000000");
         assert_eq!(arguments["include_all_metadata"], "true");

@@ -12,8 +12,9 @@ use url::Url;
 use super::refusal::{Refusal, refusal, said};
 use crate::http::{HttpRequest, HttpResponse, Validators, header};
 use crate::model::class::{ErrorClass, PortError};
+use crate::model::limits;
 use crate::model::time::Timestamp;
-use crate::platform::api::{ApiClient, Login};
+use crate::platform::api::{ApiClient, Known, Login};
 use crate::platform::{ConnectorContext, json};
 
 /// GitHub asks for a second between two writes, or more.
@@ -26,7 +27,7 @@ const RESERVE_PART: u64 = 10;
 pub(super) struct Client {
     api: ApiClient,
     login: String,
-    me: Mutex<Option<Me>>,
+    me: Known<Me>,
     allowance: Mutex<Option<Allowance>>,
     /// The server's clock minus ours, milliseconds.
     skew_ms: AtomicI64,
@@ -72,7 +73,7 @@ impl Client {
             .header(ACCEPT, "application/vnd.github+json")
             .header(HeaderName::from_static("x-github-api-version"), version)
             .write_gap(WRITE_GAP);
-        let (me, allowance, skew_ms) = (Mutex::default(), Mutex::default(), AtomicI64::new(0));
+        let (me, allowance, skew_ms) = (Known::default(), Mutex::default(), AtomicI64::new(0));
         Ok(Self { api, login, me, allowance, skew_ms })
     }
 
@@ -121,6 +122,8 @@ impl Client {
         let allowance = (*self.allowance.lock().unwrap_or_else(PoisonError::into_inner))?;
         let spent = allowance.remaining.saturating_mul(RESERVE_PART) <= allowance.limit;
         let reset = Timestamp(allowance.reset.0.saturating_sub(self.skew_ms.load(Ordering::Relaxed)));
+        // A reset lies within the hour; what lies further off is in another unit, or nonsense.
+        let reset = reset.min(self.now().plus(limits::RETRY_HINT_ABSURD));
         (spent && reset > self.now()).then_some(reset)
     }
 
@@ -205,9 +208,9 @@ impl Client {
         }
     }
 
-    /// Whose token it is. Asked once; it must be the account of the unit, or a cursor and marks would be another's.
+    /// Whose token it is. Asked once for each token; it must be the account of the unit, or a cursor and marks would be another's.
     pub async fn me(&self) -> Result<Me, PortError> {
-        if let Some(me) = self.me.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+        if let Some(me) = self.me.under(&self.api.token_mark().await?) {
             return Ok(me);
         }
         let (me, _) = self.ask_who().await?;
@@ -216,12 +219,12 @@ impl Client {
 
     /// Forgets whose token it is: it may have been replaced.
     pub fn forget_me(&self) {
-        *self.me.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.me.forget();
     }
 
     /// Asks whose token it is; gives also its scopes, which only classic tokens have.
     pub async fn ask_who(&self) -> Result<(Me, Option<String>), PortError> {
-        let url = self.at(&["user"], &[]);
+        let (mark, url) = (self.api.token_mark().await?, self.at(&["user"], &[]));
         let doing = HttpRequest::get(url.clone()).doing();
         let answer = self.get(url, &Validators::default()).await?;
         let user: Value = answer.json()?;
@@ -233,7 +236,7 @@ impl Client {
             return Err(PortError::caused(ErrorClass::Config, doing, why));
         }
         let me = Me { id, login: login.to_owned() };
-        *self.me.lock().unwrap_or_else(PoisonError::into_inner) = Some(me.clone());
+        self.me.learn(mark, me.clone());
         Ok((me, header(&answer.headers, "x-oauth-scopes").map(str::to_owned)))
     }
 }

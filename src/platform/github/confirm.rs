@@ -17,6 +17,9 @@ use crate::platform::json;
 /// So far before the first byte the search begins.
 const MARGIN: Duration = Duration::from_secs(300);
 
+/// Comments asked for at once.
+const PAGE_LEN: usize = 50;
+
 /// Between two looks that did not find it. GitHub's lists are behind what was written.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(10);
 
@@ -90,7 +93,11 @@ async fn search(
     let query = [("per_page", "50"), ("since", since.as_str())];
     let mut at = client.at(&["repos", owner, name, kind, &number, "comments"], &query);
     for _ in 0..limits::GITHUB_THREAD_PAGES_MAX {
-        let Listed { values, next, .. } = client.list(at.clone(), &Validators::default()).await?;
+        let Listed { values, next, answer } = client.list(at.clone(), &Validators::default()).await?;
+        // Nothing was asked for conditionally: somebody in between has answered.
+        if answer.status == 304 {
+            return Ok(Some(Confirmation::CannotTell));
+        }
         for comment in &values {
             let ours = json::number(comment, "/user/id") == Some(me)
                 && marker::own_key(json::text_or_empty(comment, "/body")) == Some(key);
@@ -98,8 +105,11 @@ async fn search(
                 return Ok(Some(Confirmation::Sent(receipt(comment, id, on_the_diff, "found"))));
             }
         }
-        match next.filter(|next| *next != at && !values.is_empty()) {
-            Some(next) => at = next,
+        match next {
+            Some(next) if next != at && !values.is_empty() => at = next,
+            // A page that leads to itself, or a full one without a next: not read to its end.
+            Some(_) => break,
+            None if values.len() >= PAGE_LEN => break,
             None => return Ok(None),
         }
     }

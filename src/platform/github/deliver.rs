@@ -123,8 +123,13 @@ pub(super) async fn deliver(
     payload: &Payload,
 ) -> Result<Receipt, PortError> {
     let (handle, post) = (Handle::of(action)?, post_of(payload)?);
+    // A token may have been replaced by another account's: nothing is written in a name that was not approved.
+    client.me().await?;
     let mut done = Vec::new();
-    for effect in &action.envelope.effects {
+    // What can be refused for a wrong name comes before what people see at once.
+    let mut effects: Vec<&Effect> = action.envelope.effects.iter().collect();
+    effects.sort_by_key(|effect| matches!(effect.verb.as_str(), "close" | "reopen"));
+    for effect in effects {
         bring_about(client, &handle, effect).await.map_err(|error| after(error, &done))?;
         done.push(effect.to_string());
     }
@@ -179,7 +184,14 @@ async fn bring_about(client: &Client, handle: &Handle, effect: &Effect) -> Resul
         }
         "label" => {
             // GitHub would make a label of any name.
-            client.one(at(client, &["repos", owner, name, "labels", value])).await?;
+            if let Err(error) = client.one(at(client, &["repos", owner, name, "labels", value])).await {
+                return match error.class {
+                    ErrorClass::Permanent => {
+                        refused(format!("the repository has no label `{value}`, or it may not be seen"))
+                    }
+                    _ => Err(error),
+                };
+            }
             let body = json!({ "labels": [value] });
             client.write(Method::POST, of_issue(&["labels"]), Some(&body), true).await.map(drop)
         }

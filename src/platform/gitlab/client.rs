@@ -1,7 +1,6 @@
 //! The endpoints that are used. Each call is one request, tried once.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::Method;
@@ -13,7 +12,7 @@ use super::wire::{Note, Person, Place, said};
 use crate::http::{HttpRequest, HttpResponse, header};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::time::Timestamp;
-use crate::platform::api::{ApiClient, Login, skew_note};
+use crate::platform::api::{ApiClient, Known, Login, skew_note};
 use crate::platform::{ConnectorContext, json as look};
 
 /// Servers take one note a second of a user by default.
@@ -31,7 +30,7 @@ pub struct Client {
     host: String,
     user: Option<String>,
     /// Who the token belongs to, once the server said so.
-    me: Mutex<Option<Person>>,
+    me: Known<Person>,
 }
 
 /// One page of the to-do list.
@@ -66,7 +65,7 @@ impl Client {
         let api = ApiClient::new(context, &format!("{server}/api/v4"), Login::Bearer(token.clone()))?;
         let host = server.split_once("://").map_or(server, |(_, host)| host).to_owned();
         let user = settings.text("user").map(|user| user.trim_start_matches('@').to_owned());
-        Ok(Self { api: api.write_gap(WRITE_GAP), host, user, me: Mutex::new(None) })
+        Ok(Self { api: api.write_gap(WRITE_GAP), host, user, me: Known::default() })
     }
 
     /// `gitlab.example.org/gitlab as pat`.
@@ -91,13 +90,9 @@ impl Client {
         let answer = self.api.get(self.api.query(segments, query), said).await;
         if answer.as_ref().is_err_and(|error| error.class == ErrorClass::Auth) {
             // The next token may be somebody else's.
-            self.know(None);
+            self.me.forget();
         }
         answer
-    }
-
-    fn know(&self, me: Option<Person>) {
-        *self.me.lock().unwrap_or_else(PoisonError::into_inner) = me;
     }
 
     /// Who the token belongs to; asked once.
@@ -105,8 +100,8 @@ impl Client {
     /// # Errors
     /// `Config` if that is not the user of the unit.
     pub async fn me(&self) -> Result<Person, PortError> {
-        let known = self.me.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(me) = known {
+        let mark = self.api.token_mark().await?;
+        if let Some(me) = self.me.under(&mark) {
             return Ok(me);
         }
         let me = Person::read(&self.get(&["user"], &[]).await?.json::<Value>()?);
@@ -116,7 +111,7 @@ impl Client {
             let why = format!("the token belongs to {}, and `user` says {user}", me.username);
             return Err(PortError::caused(ErrorClass::Config, format!("log in to {}", self.host), why));
         }
-        self.know(Some(me.clone()));
+        self.me.learn(mark, me.clone());
         Ok(me)
     }
 

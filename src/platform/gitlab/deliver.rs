@@ -76,6 +76,8 @@ pub async fn deliver(
     payload: &Payload,
 ) -> Result<Receipt, PortError> {
     let handle = handle(action)?;
+    // A token may have been replaced by another account's: nothing is written in a name that was not approved.
+    client.me().await?;
     let effects = &action.envelope.effects;
     if !effects.is_empty() {
         bring_about(client, handle.place, effects).await?;

@@ -1,7 +1,5 @@
 //! The endpoints that are used, of Cloud (version 3) and Data Center (version 2). Each call is one request, tried once.
 
-use std::sync::{Mutex, PoisonError};
-
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -10,7 +8,7 @@ use super::wire::{Comment, Person, said};
 use crate::http::{HttpRequest, HttpResponse, header};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::time::Timestamp;
-use crate::platform::api::{ApiClient, Login, skew_note};
+use crate::platform::api::{ApiClient, Known, Login, skew_note};
 use crate::platform::{ConnectorContext, json as look};
 
 /// What is read of an issue; without this list a search gives ids alone.
@@ -30,7 +28,7 @@ pub struct Client {
     email: Option<String>,
     /// Version 3 and documents, or version 2 and wiki markup.
     pub cloud: bool,
-    me: Mutex<Option<Me>>,
+    me: Known<Me>,
 }
 
 /// Who we are, and the server's clock.
@@ -69,7 +67,7 @@ impl Client {
         let cloud = settings.text("deployment") != Some("data-center");
         let api = ApiClient::new(context, url, login)?;
         let host = url.split_once("://").map_or(url, |(_, host)| host).to_owned();
-        Ok(Self { api, host, email, cloud, me: Mutex::new(None) })
+        Ok(Self { api, host, email, cloud, me: Known::default() })
     }
 
     /// `example.atlassian.net as me@example.org`.
@@ -123,7 +121,7 @@ impl Client {
             };
             if error.class == ErrorClass::Auth {
                 // The next token may be somebody else's.
-                *self.me.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                self.me.forget();
             }
             error.source = Some(more.into());
             error
@@ -132,8 +130,8 @@ impl Client {
 
     /// Who the token belongs to; asked once.
     pub async fn me(&self) -> Result<Me, PortError> {
-        let known = self.me.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(me) = known {
+        let mark = self.api.token_mark().await?;
+        if let Some(me) = self.me.under(&mark) {
             return Ok(me);
         }
         let answer = self.get(&["myself"], &[]).await?;
@@ -145,7 +143,7 @@ impl Client {
             site: self.site().await?,
             skew: skew_note(&answer, now),
         };
-        *self.me.lock().unwrap_or_else(PoisonError::into_inner) = Some(me.clone());
+        self.me.learn(mark, me.clone());
         Ok(me)
     }
 

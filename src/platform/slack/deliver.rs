@@ -134,8 +134,13 @@ impl SlackConnector {
             return Ok(Confirmation::NotSent);
         }
         let Some(place) = place(action) else { return Ok(Confirmation::CannotTell) };
-        let (oldest, root) =
-            (Ts::at(since).before(LOOK_BACK).to_string(), place.thread_ts.map(|ts| ts.to_string()));
+        // Messages are dated by Slack's clock: where that is behind ours, the search begins earlier.
+        let theirs = self.client.read("auth.test", &[]).await?.date;
+        let behind = theirs.map_or(Duration::ZERO, |theirs| self.client.api().now().since(theirs));
+        let (oldest, root) = (
+            Ts::at(since.minus(behind)).before(LOOK_BACK).to_string(),
+            place.thread_ts.map(|ts| ts.to_string()),
+        );
         let method = if root.is_some() { "conversations.replies" } else { "conversations.history" };
         let mut cursor = String::new();
         for _ in 0..LOOK_PAGES_MAX {

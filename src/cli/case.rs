@@ -189,7 +189,7 @@ pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Pai
             line(&draft.made_by, 60),
             ago(draft.made_at, now)
         );
-        let _ = writeln!(out, "  to {}", line(&draft.envelope.recipients(), width));
+        let _ = writeln!(out, "  to {}", line(&draft.envelope.told(), width));
         out.push_str(&block(&draft.body, "  ┃ ", width, 20));
     }
     for action in &record.actions {

@@ -103,7 +103,7 @@ fn list(actions: &[OutboundAction], now: Timestamp, width: usize) -> String {
             action.case.to_string(),
             action.state.word().to_owned(),
             ago(action.approved_at, now),
-            line(&action.envelope.recipients(), 40),
+            line(&action.envelope.told(), 40),
             line(&remark, width.saturating_sub(60).max(30)),
         ]);
     }

@@ -178,7 +178,7 @@ pub(super) async fn approve_one(
     let draft = &view.draft;
     let body = ApproveBody { hash: draft.hash.clone(), by: "terminal".into(), stale_ok };
     let approved: Approved = backend.post(&format!("/v1/reviews/{}/approve", draft.id), &body).await?;
-    let to = line(&draft.envelope.recipients(), 60);
+    let to = line(&draft.envelope.told(), 60);
     let action = approved.action;
     let when = match view.hold {
         _ if approved.paused => {
@@ -213,7 +213,7 @@ fn list(views: &[ReviewView], now: Timestamp, width: usize) -> String {
             draft.case.to_string(),
             ago(draft.made_at, now),
             line(&draft.made_by, 20),
-            line(&draft.envelope.recipients(), 36),
+            line(&draft.envelope.told(), 36),
             subject,
         ]);
     }

@@ -33,6 +33,16 @@ impl Envelope {
     pub fn recipients(&self) -> String {
         if self.to.is_empty() { self.place.clone() } else { self.to.join(", ") }
     }
+
+    /// The same with what else happens, in front: "[close, label: bug] comment on acme/tool#2".
+    #[must_use]
+    pub fn told(&self) -> String {
+        if self.effects.is_empty() {
+            return self.recipients();
+        }
+        let effects: Vec<String> = self.effects.iter().map(ToString::to_string).collect();
+        format!("[{}] {}", effects.join(", "), self.recipients())
+    }
 }
 
 /// State of a draft.

@@ -7,6 +7,7 @@ use similar::{ChangeTag, TextDiff};
 use crate::cli::case::item_text;
 use crate::cli::look::{Paint, ago, block, line};
 use crate::control::wire::ReviewView;
+use crate::model::draft::DraftState;
 use crate::model::effect::Offer;
 use crate::model::item::Item;
 use crate::model::time::{Timestamp, short_span};
@@ -79,6 +80,9 @@ pub fn card(view: &ReviewView, now: Timestamp, width: usize, paint: Paint) -> St
         let _ = writeln!(out, "  {} the thread moved on after this draft was made", paint.red("stale"));
     }
     match (&view.blocked, view.hold) {
+        _ if draft.state != DraftState::Open => {
+            let _ = writeln!(out, "  it is {} already", draft.state.word());
+        }
         (Some(why), _) => {
             let _ = writeln!(out, "  {} {}", paint.red("cannot be sent:"), line(why, width));
         }

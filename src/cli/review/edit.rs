@@ -28,16 +28,20 @@ pub(super) struct EffectChange {
 }
 
 /// The effects after the change, as they are written; `None` where nothing is asked.
-fn changed(effects: &[Effect], change: &EffectChange) -> Option<Vec<String>> {
+fn changed(effects: &[Effect], change: &EffectChange) -> Result<Option<Vec<String>>, CliError> {
     if change.with.is_empty() && change.without.is_empty() {
-        return None;
+        return Ok(None);
     }
     let without: Vec<Effect> = change.without.iter().map(|text| Effect::parse(text)).collect();
-    let stays = |effect: &&Effect| {
-        !without.iter().any(|gone| gone == *effect || (gone.value.is_empty() && gone.verb == effect.verb))
+    let means = |gone: &Effect, effect: &Effect| {
+        gone == effect || (gone.value.is_empty() && gone.verb == effect.verb)
     };
+    if let Some(gone) = without.iter().find(|gone| !effects.iter().any(|effect| means(gone, effect))) {
+        return Err(CliError::usage(format!("the draft does not do `{gone}` anyway")));
+    }
+    let stays = |effect: &&Effect| !without.iter().any(|gone| means(gone, effect));
     let kept = effects.iter().filter(stays).map(ToString::to_string);
-    Some(kept.chain(change.with.iter().cloned()).collect())
+    Ok(Some(kept.chain(change.with.iter().cloned()).collect()))
 }
 
 /// Gets a new text, stores it, and gives the difference for people.
@@ -49,7 +53,7 @@ pub(super) async fn edit(
     change: &EffectChange,
 ) -> Result<String, CliError> {
     let draft = &view.draft;
-    let effects = changed(&draft.envelope.effects, change);
+    let effects = changed(&draft.envelope.effects, change)?;
     let body = match file {
         Some(path) => from_file(path)?,
         None if effects.is_some() => draft.body.clone(),

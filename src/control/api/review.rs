@@ -67,7 +67,14 @@ pub(super) async fn edit(
 async fn effects(state: &ApiState, draft: &Draft, wanted: &[String]) -> Result<Vec<Effect>, Fault> {
     let items = state.store.case_items(draft.case, limits::CASE_ITEMS_PROMPT_MAX).await?;
     let offers = Item::offered(&items);
-    let wanted: Vec<Effect> = wanted.iter().map(|text| Effect::parse(text)).collect();
+    let mut wanted: Vec<Effect> = wanted.iter().map(|text| Effect::parse(text)).collect();
+    let mut seen = Vec::new();
+    wanted.retain(|effect| {
+        !seen.contains(effect) && {
+            seen.push(effect.clone());
+            true
+        }
+    });
     let (fresh, kept): (Vec<Effect>, Vec<Effect>) =
         wanted.into_iter().partition(|effect| !draft.envelope.effects.contains(effect));
     let (fresh, refused) = effect::chosen(&fresh, offers);

@@ -228,6 +228,8 @@ async fn real_github_s_recorded_moves_labels_and_errors_are_read() {
     let mut labelled = action(envelope, 1, "");
     labelled.envelope.effects = vec![Effect::parse("label: test-label")];
     let there = &recorded("labels")[2];
+    // Whose token it is, before anything is written.
+    server.push(me());
     server.push(answer(there, &url));
     server.push(answer(&recorded("add-labels-to-issue")[1], &url));
     let bench = bench(&url, &[]);

@@ -83,15 +83,18 @@ fn wanted(given: &[String], context: &Context<'_>) -> Result<Vec<Arc<ConnectorUn
     let mut loaded = crate::unit::load(&context.search(), registry.shipped);
     let env = validate::compile_env(&context.environment);
     let plan = crate::unit::compile(&loaded, &registry, &env).plan;
+    if given.is_empty() {
+        let on = |standing: &Standing<ConnectorUnit>| match standing {
+            Standing::Active(unit) => Some(Arc::clone(unit)),
+            Standing::Off(_) => None,
+        };
+        return Ok(plan.connectors.values().filter_map(on).collect());
+    }
     let known: Vec<String> = plan.connectors.keys().map(|name| format!("{name}.connector")).collect();
     let mut names = Vec::new();
     for word in given {
         let full = names::meant(word, known.iter().map(String::as_str))?;
         names.push(full.trim_end_matches(".connector").to_owned());
-    }
-    if given.is_empty() {
-        let on = |standing: &Standing<ConnectorUnit>| matches!(standing, Standing::Active(_));
-        names = plan.connectors.iter().filter(|(_, unit)| on(unit)).map(|(name, _)| name.clone()).collect();
     }
     for name in &names {
         let file = format!("/backlog/{name}.connector.d/on.toml");

@@ -16,7 +16,7 @@ use self::talk::{Reader, Refusal};
 use super::prompt::Prompt;
 use super::{EngineContext, failed, port_failure, structured};
 use crate::http::sse::EventTooLong;
-use crate::http::{Credentials, HttpRequest, is_loopback};
+use crate::http::{Credentials, HttpRequest, holds_login, is_loopback};
 use crate::model::run::{EngineError, EngineOutcome, RunFacts, RunFailure, RunLimits, Usage};
 use crate::model::secret_ref::SecretRef;
 use crate::model::text::one_line;
@@ -90,7 +90,7 @@ pub(super) fn problems(settings: &Settings) -> Vec<KeyProblem> {
         Some(Ok(url)) if !matches!(url.scheme(), "http" | "https") => {
             problem("base_url", "is not http or https");
         }
-        Some(Ok(url)) if !url.username().is_empty() || url.password().is_some() => {
+        Some(Ok(url)) if holds_login(&url) => {
             problem("base_url", "holds a user or password; put the key into `key`");
         }
         Some(Ok(url)) if url.scheme() == "http" && !is_loopback(&url) && settings.secret("key").is_some() => {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::http::holds_login;
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -108,9 +109,7 @@ fn parse(entry: &str) -> Result<McpServer, &'static str> {
     }
     if rest.starts_with("http://") || rest.starts_with("https://") {
         return match url::Url::parse(rest) {
-            Ok(url) if url.password().is_none() && url.username().is_empty() => {
-                Ok(McpServer::Url { name, url: rest.to_owned() })
-            }
+            Ok(url) if !holds_login(&url) => Ok(McpServer::Url { name, url: rest.to_owned() }),
             Ok(_) => Err("has a URL with a login in it; use an env unit"),
             Err(_) => Err("has a URL that is not one"),
         };

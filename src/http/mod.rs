@@ -270,6 +270,18 @@ async fn collect(
     }
 }
 
+/// The URL itself carries a user name or a password, where everybody who sees it reads them.
+#[must_use]
+pub fn holds_login(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// Plain HTTP to another machine: whatever goes there can be read on the way.
+#[must_use]
+pub fn is_in_the_open(url: &Url) -> bool {
+    url.scheme() == "http" && !is_loopback(url)
+}
+
 /// This machine, by name or number.
 #[must_use]
 pub fn is_loopback(url: &Url) -> bool {

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use url::Url;
 
+use super::holds_login;
+
 /// The URL for errors, notes and logs: values of the query, user name and password give way to `…`;
 /// the fragment is left out.
 #[must_use]
 pub fn masked(url: &Url) -> String {
     let mut shown = format!("{}://", url.scheme());
-    if !url.username().is_empty() || url.password().is_some() {
+    if holds_login(url) {
         shown.push_str("…@");
     }
     shown.push_str(url.host_str().unwrap_or_default());

@@ -18,7 +18,7 @@ use crate::http::{Credentials, Effect, HttpRequest, HttpResponse, HttpRoom, Pace
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::secret_ref::SecretRef;
-use crate::model::text::{digest, one_line};
+use crate::model::text::one_line;
 use crate::model::time::{Clock, Timestamp, short_span};
 use crate::secret::{SecretStore, Token};
 
@@ -281,7 +281,7 @@ impl ApiClient {
     /// Those of the secret store.
     pub async fn token_mark(&self) -> Result<String, PortError> {
         let token = self.token().await?;
-        Ok(token.map_or_else(String::new, |token| digest(&[token.value.expose_to_the_wire().as_bytes()])))
+        Ok(token.map(|token| token.value.fingerprint()).unwrap_or_default())
     }
 
     async fn token(&self) -> Result<Option<Token>, PortError> {

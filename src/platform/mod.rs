@@ -1,6 +1,7 @@
 //! Connectors: one folder a platform. Each has a spec (keys, documentation), a thin client, a pure map from the wire
 //! to [`Item`](crate::model::item::Item)s, and a way to deliver.
 
+pub mod answer;
 pub mod api;
 pub mod caldav;
 pub mod command;

@@ -24,6 +24,11 @@ pub(super) fn mask(page: &mut Page, scrubber: &Scrubber) -> bool {
     true
 }
 
+/// A name in place of one that holds a secret: as distinct and as steady.
+pub(super) fn masked_name(name: &str) -> String {
+    format!("masked:{}", digest(&[name.as_bytes()]))
+}
+
 fn has_secret(scrubber: &Scrubber, text: &str) -> bool {
     matches!(scrubber.mask_whole(text), std::borrow::Cow::Owned(_))
 }
@@ -36,7 +41,7 @@ fn mask_item(item: &mut Item, scrubber: &Scrubber) {
     };
     let name = |name: &mut String| {
         if has_secret(scrubber, name) {
-            *name = format!("masked:{}", digest(&[name.as_bytes()]));
+            *name = masked_name(name);
         }
     };
     name(&mut item.key);

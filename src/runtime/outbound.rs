@@ -10,6 +10,7 @@ use futures_util::future::BoxFuture;
 
 use super::desk_rule::DeskRule;
 use super::jobs::{Ended, Jobs};
+use super::masked::masked_name;
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::{ErrorClass, PortError, chain};
@@ -19,7 +20,7 @@ use crate::model::limits;
 use crate::model::live::Live;
 use crate::model::outbound::{ActionState, Confirmation, OutboundAction, Receipt};
 use crate::model::retry::Backoff;
-use crate::model::text::{digest, one_line};
+use crate::model::text::one_line;
 use crate::model::time::{Clock, Timestamp};
 use crate::platform::Connector;
 use crate::secret::scrub::Scrubber;
@@ -290,7 +291,7 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
 /// A receipt is the far side's word: one line, and no secret of ours that it echoes.
 fn clean(parts: &OutboundParts, receipt: Receipt) -> Receipt {
     let remote_id = match parts.scrubber.scrub(&receipt.remote_id) {
-        Cow::Owned(_) => format!("masked:{}", digest(&[receipt.remote_id.as_bytes()])),
+        Cow::Owned(_) => masked_name(&receipt.remote_id),
         Cow::Borrowed(id) => one_line(id, limits::RECEIPT_BYTES_MAX),
     };
     let evidence = one_line(&parts.scrubber.scrub(&receipt.evidence), limits::RECEIPT_BYTES_MAX);

@@ -278,7 +278,7 @@ impl SyncLoop {
         let mut parts = Vec::new();
         for reference in self.unit.settings.secrets() {
             parts.push(match self.secrets.read(&reference).await {
-                Ok(value) => text::digest(&[value.expose_to_the_wire().as_bytes()]),
+                Ok(value) => value.fingerprint(),
                 Err(error) => error.to_string(),
             });
         }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
+use crate::model::text::digest;
+
 /// The bytes of a secret. No `Display`, no `Serialize`; `Debug` shows nothing; wiped when dropped.
 #[derive(Clone)]
 pub struct SecretValue(Zeroizing<String>);
@@ -20,6 +22,12 @@ impl SecretValue {
     #[must_use]
     pub fn expose_to_the_wire(&self) -> &str {
         &self.0
+    }
+
+    /// A digest, to tell whether a value is another one now.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        digest(&[self.0.as_bytes()])
     }
 }
 

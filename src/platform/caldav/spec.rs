@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::http::is_loopback;
+use crate::http::{holds_login, is_in_the_open};
 use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
@@ -76,10 +76,10 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
         say("time_zone", "there is no such time zone; `Europe/Berlin` would be one");
     }
     if let Some(url) = settings.text("url").and_then(|text| Url::parse(text).ok()) {
-        if !url.username().is_empty() || url.password().is_some() {
+        if holds_login(&url) {
             say("url", "the URL holds a user name or password; use `user` and `password`");
         }
-        if url.scheme() == "http" && !is_loopback(&url) && (has("password") || has("token")) {
+        if is_in_the_open(&url) && (has("password") || has("token")) {
             say("url", "a secret is not sent over plain http to another machine; use https");
         }
         if url.scheme() == "file" {

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::http::is_loopback;
+use crate::http::{holds_login, is_loopback};
 use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
@@ -43,7 +43,7 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
         say("user", "`user` and `password` belong together");
     }
     let Some(url) = settings.text("url").and_then(|text| Url::parse(text).ok()) else { return problems };
-    if !url.username().is_empty() || url.password().is_some() {
+    if holds_login(&url) {
         say("url", "the URL holds a user name or password; use `user` and `password`");
     }
     let secret = has("token") || has("password") || has("key");

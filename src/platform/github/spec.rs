@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::http::is_loopback;
+use crate::http::{holds_login, is_loopback};
 use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
@@ -101,7 +101,7 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
             "http" | "https" => {}
             _ => say("base_url", "is http or https"),
         }
-        if !url.username().is_empty() || url.password().is_some() {
+        if holds_login(&url) {
             say("base_url", "the URL holds a user name or password; use `token`");
         }
     }

@@ -1,7 +1,5 @@
 //! Answers: first what else they do, then the text; and whether it arrived.
 
-use std::time::Duration;
-
 use serde_json::{Map, Value, json};
 
 use super::client::Client;
@@ -13,6 +11,7 @@ use crate::model::effect::Effect;
 use crate::model::marker;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::time::Timestamp;
+use crate::platform::answer::{CLOCKS, LAG, handle, permanent};
 use crate::platform::json;
 
 /// Pages of notes looked through for an answer that may have arrived.
@@ -21,24 +20,9 @@ const PAGES_MAX: u32 = 5;
 /// Notes on one of them.
 const PAGE_LEN: usize = 100;
 
-/// Copies of the database that are read from may lag behind.
-const LAG: Duration = Duration::from_secs(20);
-
-/// The clocks of a server's machines differ a little.
-const CLOCKS: Duration = Duration::from_secs(120);
-
-fn permanent(why: impl Into<String>) -> PortError {
-    PortError::caused(ErrorClass::Permanent, "make the answer", why.into())
-}
-
-fn handle(action: &OutboundAction) -> Result<Handle, PortError> {
-    serde_json::from_value(action.envelope.thread.clone())
-        .map_err(|_| permanent("it does not say where it belongs; let an engine draft it anew"))
-}
-
 /// The bytes of an answer. An empty text is none: only the effects are wanted.
 pub fn prepare(action: &OutboundAction, mentions: &[String]) -> Result<Payload, PortError> {
-    let handle = handle(action)?;
+    let handle: Handle = handle(action)?;
     for effect in &action.envelope.effects {
         match effect.verb.as_str() {
             "label" | "unlabel" if effect.value.contains(',') => {
@@ -75,7 +59,7 @@ pub async fn deliver(
     action: &OutboundAction,
     payload: &Payload,
 ) -> Result<Receipt, PortError> {
-    let handle = handle(action)?;
+    let handle: Handle = handle(action)?;
     // A token may have been replaced by another account's: nothing is written in a name that was not approved.
     client.me().await?;
     let effects = &action.envelope.effects;
@@ -170,7 +154,7 @@ pub async fn confirm(
     if payload.bytes.is_empty() {
         return Ok(Confirmation::NotSent);
     }
-    let (handle, me) = (handle(action)?, client.me().await?);
+    let (handle, me) = (handle::<Handle>(action)?, client.me().await?);
     for page in 1..=PAGES_MAX {
         let now = client.now();
         let found = client.notes(handle.place, "created_at", PAGE_LEN, page).await?;
@@ -199,7 +183,7 @@ fn absent(now: Timestamp, sending_at: Option<Timestamp>) -> Confirmation {
 
 /// The to-do item that the answer was to.
 pub fn todo(action: &OutboundAction) -> Option<u64> {
-    Some(handle(action).ok()?.todo)
+    Some(handle::<Handle>(action).ok()?.todo)
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Answers: first what else they do, then the text; and whether it arrived.
 
-use std::time::Duration;
-
 use serde_json::{Map, Value, json};
 
 use super::client::Client;
@@ -13,6 +11,7 @@ use crate::model::effect::Effect;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::text::visible;
 use crate::model::time::Timestamp;
+use crate::platform::answer::{CLOCKS, LAG, handle, permanent};
 use crate::platform::json;
 
 /// Jira's bound of a comment, characters, as far as is known.
@@ -24,24 +23,9 @@ const PAGE_LEN: usize = 100;
 /// Pages looked through.
 const PAGES_MAX: usize = 5;
 
-/// Copies of the database that are read from may lag behind.
-const LAG: Duration = Duration::from_secs(20);
-
-/// The clocks of a server's machines differ a little.
-const CLOCKS: Duration = Duration::from_secs(120);
-
-fn permanent(why: impl Into<String>) -> PortError {
-    PortError::caused(ErrorClass::Permanent, "make the answer", why.into())
-}
-
-fn handle(action: &OutboundAction) -> Result<Handle, PortError> {
-    serde_json::from_value(action.envelope.thread.clone())
-        .map_err(|_| permanent("it does not say where it belongs; let an engine draft it anew"))
-}
-
 /// The bytes of an answer. An empty text is none: only the effects are wanted.
 pub fn prepare(action: &OutboundAction, cloud: bool) -> Result<Payload, PortError> {
-    let handle = handle(action)?;
+    let handle: Handle = handle(action)?;
     for effect in &action.envelope.effects {
         match effect.verb.as_str() {
             "label" | "unlabel" if effect.value.contains(char::is_whitespace) => {
@@ -89,7 +73,7 @@ pub async fn deliver(
     action: &OutboundAction,
     payload: &Payload,
 ) -> Result<Receipt, PortError> {
-    let handle = handle(action)?;
+    let handle: Handle = handle(action)?;
     let effects = &action.envelope.effects;
     if !effects.is_empty() {
         bring_about(client, &handle, effects, action.sending_at).await?;
@@ -222,7 +206,7 @@ pub async fn confirm(
     if payload.bytes.is_empty() {
         return Ok(Confirmation::NotSent);
     }
-    let (handle, me) = (handle(action)?, client.me().await?);
+    let (handle, me) = (handle::<Handle>(action)?, client.me().await?);
     // Comments are dated by the server's clock.
     let border = Timestamp(since.0.saturating_add(me.ahead_ms)).minus(CLOCKS);
     let sent: Value = serde_json::from_slice(&payload.bytes).unwrap_or_default();

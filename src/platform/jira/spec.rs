@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::http::is_loopback;
+use crate::http::{holds_login, is_in_the_open};
 use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
@@ -78,13 +78,13 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
     if !matches!(url.scheme(), "http" | "https") {
         say("url", "is http or https");
     }
-    if !url.username().is_empty() || url.password().is_some() {
+    if holds_login(&url) {
         say("url", "the URL holds a user name or password; use `email` and `token`");
     }
     if url.query().is_some() || url.fragment().is_some() {
         say("url", "is the address of the site, without `?` and `#`");
     }
-    if url.scheme() == "http" && !is_loopback(&url) {
+    if is_in_the_open(&url) {
         say("url", "a token is not sent over plain http to another machine; use https");
     }
     if url.host_str() == Some("api.atlassian.com") && !url.path().starts_with("/ex/jira/") {

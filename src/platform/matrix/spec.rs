@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::http::is_loopback;
+use crate::http::{holds_login, is_in_the_open};
 use crate::platform::{Guarantee, PlatformSpec};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
@@ -57,10 +57,10 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
         );
     }
     if let Some(url) = settings.text("homeserver").and_then(|text| Url::parse(text).ok()) {
-        if !url.username().is_empty() || url.password().is_some() {
+        if holds_login(&url) {
             say("homeserver", "the URL holds a user name or password; use `token`");
         }
-        if url.scheme() == "http" && !is_loopback(&url) {
+        if is_in_the_open(&url) {
             say("homeserver", "a token is not sent over plain http to another machine; use https");
         }
         if url.scheme() == "file" {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use url::Url;
 
+use crate::http::holds_login;
 use crate::platform::record::FIELDS;
 use crate::platform::{Guarantee, PlatformSpec, fill};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
@@ -156,7 +157,7 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
         say("command", "is an absolute path or a name without `/`; relative paths mean nothing to a daemon");
     }
     if let Some(url) = settings.text("url").and_then(|url| Url::parse(url).ok()) {
-        if !url.username().is_empty() || url.password().is_some() {
+        if holds_login(&url) {
             say("url", "has a login in it; use `token`");
         }
         if !matches!(url.scheme(), "http" | "https") {

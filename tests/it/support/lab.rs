@@ -1,11 +1,8 @@
 //! Real mail servers for the ring of real peers: Dovecot and Postfix, started by `tests/lab/mail.sh` once for all tests
 //! of a run and gone with it.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -20,59 +17,24 @@ use workagent::model::item::Item;
 use workagent::unit::value::Value;
 
 use super::connector::Bench;
+use super::lab_script::LabScript;
 use super::mailbox::Keys;
 
 const PLENTY: Duration = Duration::from_secs(60);
 
-pub struct MailLab {
-    facts: BTreeMap<String, String>,
-    /// Its standard input ends with this process, and it with that.
-    _script: Child,
-}
+pub struct MailLab(&'static LabScript);
 
 /// The lab, or `None` (and a word about it) where the ring is not switched on. Switched on, a lab that does not start
 /// is a failure.
 pub fn mail_lab() -> Option<&'static MailLab> {
+    static SCRIPT: OnceLock<LabScript> = OnceLock::new();
     static LAB: OnceLock<MailLab> = OnceLock::new();
-    #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests")]
-    let on = std::env::var("WORKAGENT_LAB").is_ok_and(|value| value == "1");
-    if !on {
-        #[expect(clippy::print_stdout, reason = "seen by whoever wonders why a test was so quick")]
-        let () = println!("this is a test of the ring of real peers; WORKAGENT_LAB=1 runs it");
-        return None;
-    }
-    Some(LAB.get_or_init(MailLab::start))
+    LabScript::of(&SCRIPT, "mail").map(|script| LAB.get_or_init(|| MailLab(script)))
 }
 
 impl MailLab {
-    fn start() -> Self {
-        let dir = tempfile::Builder::new().prefix("workagent-mail-").tempdir().unwrap().keep();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/mail.sh");
-        #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]
-        let mut command = std::process::Command::new("bash");
-        #[expect(clippy::zombie_processes, reason = "it ends with this process")]
-        let mut script = command
-            .arg(script)
-            .arg("run")
-            .arg(dir)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut facts = BTreeMap::new();
-        for line in BufReader::new(script.stdout.take().unwrap()).lines() {
-            let line = line.unwrap();
-            if line == "ready" {
-                return Self { facts, _script: script };
-            }
-            let (key, value) = line.split_once('=').unwrap();
-            facts.insert(key.to_owned(), value.to_owned());
-        }
-        panic!("the mail lab did not start; `tests/lab/mail.sh install` installs what it needs");
-    }
-
     fn fact(&self, key: &str) -> &str {
-        self.facts.get(key).unwrap_or_else(|| panic!("no {key}"))
+        self.0.fact(key)
     }
 
     pub fn port(&self, key: &str) -> u16 {

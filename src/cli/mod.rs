@@ -43,6 +43,7 @@ pub mod status;
 pub mod unit_diff;
 pub mod unit_paths;
 pub mod units;
+mod unusable;
 pub mod validate;
 
 use std::io::Write;

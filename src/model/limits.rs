@@ -442,6 +442,9 @@ pub const SWEEP_ROWS_MAX: usize = 500;
 /// How long a round of the writer waits for another process that holds the database.
 pub const STORE_BUSY: Duration = Duration::from_secs(10);
 
+/// Copies kept from before migrations: the way back over the last releases.
+pub const MIGRATION_COPIES_MAX: usize = 3;
+
 /// The write-ahead log is copied into the database at this size even under load, and cut to it afterwards.
 pub const WAL_BYTES_MAX: u64 = 16 * 1024 * 1024;
 

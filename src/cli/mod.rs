@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod backend;
 pub mod backlog;
+pub mod backup;
 pub mod case;
 pub mod cat;
 pub mod completions;
@@ -32,6 +33,7 @@ pub mod pause;
 pub mod plan;
 pub mod reload;
 pub mod replay;
+pub mod restore;
 pub mod revert;
 pub mod review;
 pub mod route;
@@ -164,6 +166,10 @@ enum Command {
     IsEnabled(is_state::IsArgs),
     /// Show the daemon's log
     Logs(logs::LogsArgs),
+    /// Copy record, unit files and plans into one file, also while the daemon runs
+    Backup(backup::BackupArgs),
+    /// Put a backup back, after everything in it was checked; what is replaced is kept aside
+    Restore(restore::RestoreArgs),
     /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
     Mcp(mcp::McpArgs),
     /// Become another program with fewer rights: how the daemon starts what it confines
@@ -258,6 +264,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::IsFailed(args) => threads(1)?.block_on(is_state::failed(args, context)),
         Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),
         Command::Logs(args) => threads(1)?.block_on(logs::command(args, context)),
+        Command::Backup(args) => threads(1)?.block_on(backup::command(args, context)),
+        Command::Restore(args) => threads(1)?.block_on(restore::command(args, context)),
         Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),
     }
 }

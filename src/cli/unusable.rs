@@ -3,14 +3,23 @@
 
 use std::path::Path;
 
+use super::backend::assembly_error;
 use super::error::CliError;
 use crate::daemon::assembly::AssemblyError;
-use crate::daemon::backup::Kept;
+use crate::daemon::backup::{Kept, kept};
 use crate::daemon::exit;
+use crate::daemon::mark;
+use crate::daemon::paths::Paths;
 use crate::store::StoreError;
 
 /// Copies named in the message; the folder has the others.
 const COPIES_SHOWN: usize = 5;
+
+/// The message where only the database was opened.
+pub fn unusable_store(source: StoreError, paths: &Paths, database: &Path) -> CliError {
+    let (kept, mark) = (kept(&paths.state, database), mark::path(&paths.state));
+    assembly_error(AssemblyError::Unusable { source, kept, mark })
+}
 
 /// The message.
 pub fn unusable(error: &AssemblyError, source: &StoreError, (kept, mark): (&[Kept], &Path)) -> CliError {
@@ -33,8 +42,8 @@ pub fn unusable(error: &AssemblyError, source: &StoreError, (kept, mark): (&[Kep
 
 /// An older program cannot use what a newer one has migrated.
 fn is_known_here(copy: &Kept, source: &StoreError) -> bool {
-    match (source, copy.before) {
-        (StoreError::Newer { known, .. }, Some(before)) => before <= known.saturating_add(1),
+    match (source, copy.schema) {
+        (StoreError::Newer { known, .. }, Some(schema)) => schema <= *known,
         _ => true,
     }
 }
@@ -66,7 +75,7 @@ fn hint(source: &StoreError, newest: Option<&Kept>, mark: &Path) -> String {
 }
 
 /// As a shell takes it.
-fn quoted(path: &Path) -> String {
+pub(super) fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@:,".contains(c));
     if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }

@@ -84,6 +84,17 @@ pub async fn check_copy(path: &Path) -> Result<i64> {
     checked.map(|()| schema)
 }
 
+/// Brings what is only in the log of a database that nobody uses into the database itself, as far as that can be done.
+pub async fn empty_log(path: &Path) {
+    if !fs::metadata(beside(path, "-wal")).is_ok_and(|meta| meta.len() > 0) {
+        return;
+    }
+    if let Ok(mut conn) = connect(&base(path, "store-copier"), path).await {
+        let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut conn).await;
+        let _ = conn.close().await;
+    }
+}
+
 async fn write_copy(conn: &mut SqliteConnection, to: &Path, doing: &'static str) -> Result<()> {
     let io = |error: io::Error| StoreError::Sql { doing, source: error.into() };
     // A copy that a crash left half done.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::sqlite::SqliteConnection;
 
 use super::rows::Columns;
+use super::writer::Query;
 use super::{Result, Store, StoreError};
 use crate::model::ids::ActionId;
 use crate::model::time::Timestamp;
@@ -44,6 +45,14 @@ const DOUBT: &str = "\
      UPDATE draft_bodies SET remarks = json_insert(remarks, '$[#]', ?) \
      WHERE draft_id IN (SELECT id FROM drafts WHERE state = 'open'); \
      UPDATE drafts SET auto = 0 WHERE state = 'open'";
+
+const MARKING: &str = "note that an earlier state was put back";
+
+const UNDECIDED: &str = "SELECT (SELECT count(*) FROM actions WHERE state IN ('approved', 'sending', 'uncertain', 'held')), \
+     (SELECT count(*) FROM drafts WHERE state = 'open')";
+
+const REHOME: &str =
+    "UPDATE OR IGNORE connectors SET identity = replace(identity, ?1, ?2) WHERE instr(identity, ?1) > 0";
 
 pub(super) const IS_RESTORED: &str = "SELECT 1 FROM restored_actions WHERE action_id = ?1";
 
@@ -148,31 +157,32 @@ fn number(text: Option<String>) -> i64 {
 }
 
 /// From now on nothing that may have been answered is sent without a person. In one transaction.
-pub(super) async fn doubt(
+async fn doubt(
     conn: &mut SqliteConnection,
     now: Timestamp,
     copied_at: Option<Timestamp>,
     why: &str,
 ) -> Result<()> {
-    const MARKING: &str = "note that an earlier state was put back";
     let sql = StoreError::sql;
-    let said = "an earlier state of the record was put back: it may have been sent since";
-    let why = why.to_owned();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await.map_err(sql(MARKING))?;
-    let query = sqlx::query(DOUBT)
-        .bind(now.0)
-        .bind(copied_at.map(|at| at.0))
-        .bind(why)
-        .bind(now.0)
-        .bind(said)
-        .bind(said)
-        .bind(now.0)
-        .bind(remark(now));
-    let done = query.execute(&mut *conn).await;
+    let done = begin_doubt(now, copied_at, why).execute(&mut *conn).await;
     let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
     let ended = sqlx::query(end).execute(&mut *conn).await;
     done.map_err(sql(MARKING))?;
     ended.map_err(sql(MARKING)).map(|_| ())
+}
+
+fn begin_doubt(now: Timestamp, copied_at: Option<Timestamp>, why: &str) -> Query {
+    let said = "an earlier state of the record was put back: it may have been sent since";
+    sqlx::query(DOUBT)
+        .bind(now.0)
+        .bind(copied_at.map(|at| at.0))
+        .bind(why.to_owned())
+        .bind(now.0)
+        .bind(said)
+        .bind(said)
+        .bind(now.0)
+        .bind(remark(now))
 }
 
 impl Store {
@@ -194,6 +204,33 @@ impl Store {
             })
             .await?;
         Ok(Life { stamp: number(value), ..(*self.life).clone() })
+    }
+
+    /// This is a copy that is put back: from now on nothing that may have been answered is sent without a person. `homes`:
+    /// the home directory where the copy was made and the one here, where they differ; accounts that are folders there are
+    /// the same accounts here. Gives the sends that are asked about, and the drafts that wait.
+    pub async fn put_back(
+        &self,
+        copied_at: Option<Timestamp>,
+        why: &str,
+        homes: Option<(String, String)>,
+    ) -> Result<(u64, u64)> {
+        let why = why.to_owned();
+        self.write(MARKING, move |tx| {
+            Box::pin(async move {
+                let row = tx.first(MARKING, sqlx::query(UNDECIDED)).await?;
+                let row = row.ok_or_else(|| StoreError::unreadable(MARKING, "no answer"))?;
+                let mut columns = Columns::of(&row);
+                let counts = (columns.count()?, columns.count()?);
+                tx.run(MARKING, begin_doubt(tx.now, copied_at, &why)).await?;
+                if let Some((then, now)) = homes {
+                    let (then, now) = (format!("{then}/"), format!("{now}/"));
+                    tx.run(MARKING, sqlx::query(REHOME).bind(then).bind(now)).await?;
+                }
+                Ok(counts)
+            })
+        })
+        .await
     }
 
     /// When an earlier state was put back the last time, if ever.

@@ -45,7 +45,7 @@ use sqlx::Sqlite;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-pub use copies::{before_migrations, check_copy, copy_database};
+pub use copies::{before_migrations, check_copy, copy_database, empty_log};
 pub use error::StoreError;
 pub use life::{Expected, Life, Restored};
 pub use records::KeptPrompt;

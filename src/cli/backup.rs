@@ -14,6 +14,7 @@ use super::units::UnitSet;
 use super::unusable::unusable_store;
 use crate::daemon::backup::{self, BackupError, Made, Sources};
 use crate::daemon::exit;
+use crate::daemon::mark;
 use crate::daemon::paths::Paths;
 use crate::model::text::short_size;
 use crate::secret::secrets::Secrets;
@@ -80,6 +81,7 @@ pub async fn command(args: BackupArgs, context: &mut Context<'_>) -> Result<u8, 
     };
     let sources = Sources {
         database: places.database.clone(),
+        expected: mark::expected(&places.paths.state),
         units: places.units.own_dir().map(PathBuf::from),
         plans: places.paths.plans(),
         secrets,

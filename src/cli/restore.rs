@@ -108,10 +108,10 @@ fn shown(restored: &Restored, dry_run: bool, secrets: Option<&str>) -> String {
         match plan {
             Plan::Absent => {}
             Plan::PutBack => {
-                lines.push(format!("{name}: {}", if dry_run { "would go back" } else { "back" }))
+                lines.push(format!("{name}: {}", if dry_run { "would go back" } else { "back" }));
             }
             Plan::Kept => {
-                lines.push(format!("{name}: those that are here stay; --{} replaces them", "units"))
+                lines.push(format!("{name}: those that are here stay; --units replaces them"));
             }
         }
     }

@@ -1,6 +1,10 @@
 //! Every bound in one file, each with its reason. Units stand last in the name.
 
+mod data;
+
 use std::time::Duration;
+
+pub use data::*;
 
 /// A server's clock further off than this is worth a word: its dates are compared with ours.
 pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(60);
@@ -441,21 +445,6 @@ pub const SWEEP_ROWS_MAX: usize = 500;
 
 /// How long a round of the writer waits for another process that holds the database.
 pub const STORE_BUSY: Duration = Duration::from_secs(10);
-
-/// The list of what a backup holds.
-pub const BACKUP_MANIFEST_BYTES_MAX: u64 = 8 * 1024 * 1024;
-
-/// Files of a backup beside the database: unit files, plans, secrets.
-pub const BACKUP_FILES_MAX: usize = 10_000;
-
-/// One of them: the longest is a kept plan.
-pub const BACKUP_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
-/// Folders in folders of unit files: drop-ins lie one deep, a repository of one's own somewhat more.
-pub const BACKUP_DEPTH_MAX: usize = 8;
-
-/// Copies kept from before migrations: the way back over the last releases.
-pub const MIGRATION_COPIES_MAX: usize = 3;
 
 /// The write-ahead log is copied into the database at this size even under load, and cut to it afterwards.
 pub const WAL_BYTES_MAX: u64 = 16 * 1024 * 1024;

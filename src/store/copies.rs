@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use sqlx::Connection;
 use sqlx::sqlite::SqliteConnection;
 
-use super::look::{beside, look, whole_check};
+use super::life::Expected;
+use super::look::{Found, beside, look, missed, missing, whole_check};
 use super::open::{self, base, connect, create};
 use super::{Result, StoreError};
 use crate::model::limits;
@@ -52,12 +53,13 @@ pub fn before_migrations(path: &Path) -> Vec<(PathBuf, i64)> {
 ///
 /// # Errors
 /// The database cannot be used (see [`StoreError`]), or the disk has no room; then nothing is left at `to`.
-pub async fn copy_database(path: &Path, to: &Path) -> Result<i64> {
+pub async fn copy_database(path: &Path, expected: &Expected, to: &Path) -> Result<i64> {
     const DOING: &str = "copy the database";
     let migrator = open::migrations(open::MIGRATIONS);
-    let super::look::Found::Ours(_) = look(path, &migrator).await? else {
-        return Err(super::look::missing(path, "nothing was ever written there"));
-    };
+    if look(path, &migrator).await? == Found::Nothing {
+        let never = || missing(path, "nothing was ever written there");
+        return Err(missed(path, expected).unwrap_or_else(never));
+    }
     let mut conn = connect(&base(path, "store-copier").read_only(true), path).await?;
     let written = write_copy(&mut conn, to, DOING).await;
     let _ = conn.close().await;
@@ -75,8 +77,8 @@ pub async fn copy_database(path: &Path, to: &Path) -> Result<i64> {
 /// As [`Store::open`](super::Store::open) has them for a database that cannot be used.
 pub async fn check_copy(path: &Path) -> Result<i64> {
     let migrator = open::migrations(open::MIGRATIONS);
-    let super::look::Found::Ours(schema) = look(path, &migrator).await? else {
-        return Err(super::look::missing(path, "it holds nothing"));
+    let Found::Ours(schema) = look(path, &migrator).await? else {
+        return Err(missing(path, "it holds nothing"));
     };
     let mut conn = connect(&base(path, "store-look").read_only(true).immutable(true), path).await?;
     let checked = whole_check(&mut conn, path).await;

@@ -8,6 +8,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection, Row};
 
+use super::life::Expected;
 use super::open::{base, connect};
 use super::{Result, StoreError};
 use crate::model::limits;
@@ -49,6 +50,16 @@ pub(super) async fn look(path: &Path, migrator: &Migrator) -> Result<Found> {
     let found = inside(&mut conn, path, migrator).await;
     let _ = conn.close().await;
     found
+}
+
+/// Why nothing is to be made where nothing is, if something was there.
+pub(super) fn missed(path: &Path, expected: &Expected) -> Option<StoreError> {
+    let Expected::Known(known) = expected else { return None };
+    Some(if known.path.as_os_str().is_empty() || known.path == path {
+        missing(path, "there was one here")
+    } else {
+        missing(path, format!("it was {} until now", known.path.display()))
+    })
 }
 
 pub(super) fn missing(path: &Path, why: impl Into<String>) -> StoreError {

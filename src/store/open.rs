@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::checkpoint::Checkpointer;
 use super::copies::back_up;
 use super::life::{Expected, Settled, settle};
-use super::look::{Found, beside, damaged_or, look, missing};
+use super::look::{Found, beside, damaged_or, look, missed};
 use super::writer::{Activity, DatabaseFile, Tx, Wake, Writer};
 use super::{Result, Store, StoreError, StoreOptions, Wakeups};
 use crate::model::limits;
@@ -63,12 +63,10 @@ impl Store {
     ) -> Result<Self> {
         let path = options.path.as_path();
         let found = look(path, migrator).await?;
-        if let (Found::Nothing, Expected::Known(known)) = (found, expected) {
-            return Err(if known.path.as_os_str().is_empty() || known.path == path {
-                missing(path, "there was one here")
-            } else {
-                missing(path, format!("it was {} until now", known.path.display()))
-            });
+        if found == Found::Nothing
+            && let Some(missed) = missed(path, expected)
+        {
+            return Err(missed);
         }
         if found == Found::Nothing {
             create(path).map_err(|error| StoreError::Sql { doing: OPENING, source: error.into() })?;

@@ -11,12 +11,14 @@ use super::archive::{self, Content, DATABASE, FORMAT, Manifest, PLANS, SECRETS, 
 use super::kept::{ENDING, FOLDER};
 use crate::model::limits;
 use crate::model::time::Timestamp;
-use crate::store::copy_database;
+use crate::store::{Expected, copy_database};
 
 /// What a backup is made of.
 pub struct Sources {
     /// The database.
     pub database: PathBuf,
+    /// What the state knows of it.
+    pub expected: Expected,
     /// The directory of the user's unit files.
     pub units: Option<PathBuf>,
     /// The directory of kept plans.
@@ -75,7 +77,7 @@ pub async fn make(sources: Sources, to: &Path) -> Result<Made, BackupError> {
         .tempdir_in(&folder)
         .map_err(BackupError::io("write in", &folder))?;
     let copy = workshop.path().join(DATABASE);
-    let schema = copy_database(&sources.database, &copy).await?;
+    let schema = copy_database(&sources.database, &sources.expected, &copy).await?;
     let made_at = sources.now;
     let secrets = if sources.secrets.is_some() { SecretsKept::Encrypted } else { SecretsKept::None };
     let mut contents = vec![(DATABASE.to_owned(), Content::File(copy))];

@@ -265,7 +265,7 @@ fn replace_folder(
                     .map_err(BackupError::io("write", &path))?;
             }
             None => {
-                std::os::unix::fs::symlink("/dev/null", &path).map_err(BackupError::io("write", &path))?
+                std::os::unix::fs::symlink("/dev/null", &path).map_err(BackupError::io("write", &path))?;
             }
         }
     }

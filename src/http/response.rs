@@ -60,7 +60,7 @@ impl HttpResponse {
             Some(class) => {
                 let mut why = status_text(self.status);
                 if let (300..=399, Some(target)) = (self.status, header(&self.headers, LOCATION)) {
-                    let target = self.final_url.join(target).map(|url| masked(&url).to_string());
+                    let target = self.final_url.join(target).map(|url| masked(&url));
                     why =
                         format!("{why}: it has moved to {}", target.unwrap_or_else(|_| "no URL".to_owned()));
                 }

@@ -59,7 +59,8 @@ pub struct Scene {
 impl Scene {
     /// Looks at everything, a few at once; sorted by unit.
     pub async fn look(&self, plan: &Plan) -> Vec<Seen> {
-        let looks = stream::iter(self.looks(plan).into_iter().map(|(_, look)| look)).buffer_unordered(AT_ONCE);
+        let looks =
+            stream::iter(self.looks(plan).into_iter().map(|(_, look)| look)).buffer_unordered(AT_ONCE);
         let mut seen = looks.collect::<Vec<Seen>>().await;
         seen.sort_by(|a, b| (&a.unit, a.what).cmp(&(&b.unit, b.what)));
         seen

@@ -263,7 +263,10 @@ impl RunningBundle {
             for (unit, running) in drivers.iter() {
                 let answers = running.pulse.is_answered();
                 if !answers {
-                    tracing::warn!(unit, "its driver does not go on: no sign of life for the service manager");
+                    tracing::warn!(
+                        unit,
+                        "its driver does not go on: no sign of life for the service manager"
+                    );
                 }
                 goes_on &= answers && !running.life.ended.is_cancelled();
                 running.pulse.ask();

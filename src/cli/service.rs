@@ -10,7 +10,8 @@ use super::look::{self, Cell, Paint, Table};
 use crate::daemon::exit;
 use crate::daemon::service::install::files;
 use crate::daemon::service::{
-    self, Installed, Removed, ServiceError, Site, State, Supervisor, System, Wishes, login_path, state, systemd,
+    self, Installed, Removed, ServiceError, Site, State, Supervisor, System, Wishes, login_path, state,
+    systemd,
 };
 use crate::model::class::chain;
 
@@ -124,7 +125,11 @@ pub async fn command(args: ServiceArgs, context: &mut Context<'_>) -> Result<u8,
                 shown(&state, &site, context.paint(), context.width())
             };
             context.out.write_all(text.as_bytes())?;
-            return Ok(if state.pid.is_some() && state.why_not.is_none() { exit::OK } else { exit::NOT_WELL });
+            return Ok(if state.pid.is_some() && state.why_not.is_none() {
+                exit::OK
+            } else {
+                exit::NOT_WELL
+            });
         }
     }
     Ok(exit::OK)
@@ -226,7 +231,8 @@ fn shown(state: &State, site: &Site, paint: Paint, width: usize) -> String {
         Some(why) => ("31", why.clone()),
     };
     let glyph = if state.why_not.is_none() { "●" } else { "○" };
-    let mut out = format!("{} {name}: {}\n", paint.with(code, glyph), paint.with(code, look::line(&word, 400)));
+    let mut out =
+        format!("{} {name}: {}\n", paint.with(code, glyph), paint.with(code, look::line(&word, 400)));
     let mut table = Table::bare(2);
     let mut row = |name: &str, text: String| table.row([Cell::from(format!("  {name}")), Cell::from(text)]);
     let short = |path: &std::path::Path| look::path(path, Some(&site.home));
@@ -252,7 +258,13 @@ fn shown(state: &State, site: &Site, paint: Paint, width: usize) -> String {
         row("starts", format!("{at_login}{lingers}"));
     }
     if let Some(restarts) = state.restarts.filter(|restarts| *restarts > 0) {
-        row("restarted", format!("{} after a failure", look::counted(usize::try_from(restarts).unwrap_or(0), "time", "times")));
+        row(
+            "restarted",
+            format!(
+                "{} after a failure",
+                look::counted(usize::try_from(restarts).unwrap_or(0), "time", "times")
+            ),
+        );
     }
     if let Some(told) = &state.told {
         row("tells", look::line(told, 200));

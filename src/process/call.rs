@@ -64,7 +64,8 @@ pub async fn call(
     })?;
     let room = ProcessRoom::new(notes.path().to_path_buf());
     let mut env = ChildEnv::default();
-    let mut put = |name: &str, value: &OsStr| env.0.insert(name.to_owned(), EnvValue::Plain(value.to_owned()));
+    let mut put =
+        |name: &str, value: &OsStr| env.0.insert(name.to_owned(), EnvValue::Plain(value.to_owned()));
     for name in SESSION {
         if let Some(value) = environment.get_os(name) {
             put(name, value);
@@ -125,8 +126,7 @@ mod tests {
     async fn it_is_heard_to_its_end() {
         let text = "echo $HOME $MORE $SECRET $LC_ALL; echo no >&2; exit 5";
         let called = sh(text, Duration::from_secs(30)).await.unwrap();
-        let expected =
-            Called { code: 5, stdout: "/home/me x C.UTF-8\n".into(), stderr: "no\n".into() };
+        let expected = Called { code: 5, stdout: "/home/me x C.UTF-8\n".into(), stderr: "no\n".into() };
         assert_eq!(called, expected);
         assert_eq!(called.complaint(), "no");
     }

@@ -29,7 +29,9 @@ fn faults(now: Timestamp, written: Option<Timestamp>) -> Vec<String> {
         wrong.push("the clock was never set".to_owned());
     }
     if let Some(written) = written.filter(|written| written.since(now) > TOLERANCE) {
-        wrong.push(format!("the record was written at {written}, which is yet to come: the clock was set back"));
+        wrong.push(format!(
+            "the record was written at {written}, which is yet to come: the clock was set back"
+        ));
     }
     wrong
 }

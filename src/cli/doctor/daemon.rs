@@ -33,7 +33,10 @@ pub fn check(facts: &Facts) -> Verdict {
         wrong.push("the one that answers is not the service".to_owned());
     }
     if let Some(status) = status.as_ref().filter(|status| status.paused) {
-        wrong.push(format!("it is paused in generation {}: nothing is sent until `workagent resume`", status.generation));
+        wrong.push(format!(
+            "it is paused in generation {}: nothing is sent until `workagent resume`",
+            status.generation
+        ));
     }
     Verdict::of(Level::Warning, format!("process {pid}, version {version}"), wrong, anew)
 }

@@ -16,7 +16,8 @@ pub fn check(facts: &Facts) -> Verdict {
     let (mut wrong, mut mend) = (Vec::new(), None);
     for seen in &facts.engines {
         let Err(text) = &seen.result else { continue };
-        let is_found_here = facts.engines_here.iter().any(|here| here.unit == seen.unit && here.result.is_ok());
+        let is_found_here =
+            facts.engines_here.iter().any(|here| here.unit == seen.unit && here.result.is_ok());
         let text = one_line(text, TEXT_BYTES_MAX);
         wrong.push(if is_found_here {
             format!("{}: {text}; in this shell it is well: the PATH of the service is another", seen.unit)

@@ -33,7 +33,9 @@ pub fn check(facts: &Facts) -> Verdict {
 
 fn quirk(name: &str, value: &str) -> Option<String> {
     if value.ends_with('\r') {
-        return Some(format!("{name} ends with a carriage return: it comes from a file with Windows line ends"));
+        return Some(format!(
+            "{name} ends with a carriage return: it comes from a file with Windows line ends"
+        ));
     }
     value
         .contains(" #")
@@ -45,7 +47,9 @@ fn of_file(path: &Path) -> Vec<String> {
     let shown = path.display();
     match fs::metadata(path) {
         Err(error) => return vec![format!("{shown} cannot be read: {error}")],
-        Ok(found) if found.len() > FILE_BYTES_MAX => return vec![format!("{shown} is too long for such a file")],
+        Ok(found) if found.len() > FILE_BYTES_MAX => {
+            return vec![format!("{shown} is too long for such a file")];
+        }
         Ok(_) => {}
     }
     let Ok(text) = fs::read_to_string(path) else { return vec![format!("{shown} is not text")] };
@@ -71,7 +75,11 @@ mod tests {
     #[test]
     fn quirks_are_told_without_values() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), "# A=b # c\nKEY=canary-1 # mine\nOTHER=canary-2\r\nexport X=canary-3\nFINE=a#b\n").unwrap();
+        fs::write(
+            file.path(),
+            "# A=b # c\nKEY=canary-1 # mine\nOTHER=canary-2\r\nexport X=canary-3\nFINE=a#b\n",
+        )
+        .unwrap();
         let told = of_file(file.path()).join("\n");
         assert_eq!(told.lines().count(), 3, "{told}");
         assert!(!told.contains("canary"), "{told}");

@@ -106,10 +106,17 @@ impl Facts {
         let listed = secrets.file().list().map(|all| all.len());
         let scene = |environment: &Environment| Scene {
             environment: environment.clone(),
-            secrets: Secrets::new(paths.secrets_file(), paths.secrets_key(), environment.clone(), scrubber.clone())
-                .shared(),
+            secrets: Secrets::new(
+                paths.secrets_file(),
+                paths.secrets_key(),
+                environment.clone(),
+                scrubber.clone(),
+            )
+            .shared(),
             clock: context.clock.clone(),
-            process: ProcessRoom::new(std::env::temp_dir().join(format!("workagent-doctor-{}", std::process::id()))),
+            process: ProcessRoom::new(
+                std::env::temp_dir().join(format!("workagent-doctor-{}", std::process::id())),
+            ),
             state_dir: paths.state.clone(),
         };
         let engines = scene(&environment).look_at_engines(&compiled.plan).await;
@@ -165,7 +172,8 @@ impl From<ServiceError> for Trouble {
 }
 
 fn files(state: &State) -> Vec<ServiceFile> {
-    let all = state.file.iter().map(|path| (path, false)).chain(state.drop_ins.iter().map(|path| (path, true)));
+    let all =
+        state.file.iter().map(|path| (path, false)).chain(state.drop_ins.iter().map(|path| (path, true)));
     let read = |(path, is_drop_in): (&PathBuf, bool)| {
         let is_short = fs::metadata(path).is_ok_and(|found| found.len() <= FILE_BYTES_MAX);
         let text = is_short.then(|| fs::read_to_string(path).ok()).flatten()?;

@@ -16,7 +16,9 @@ pub fn check(facts: &Facts) -> Verdict {
     }
     let level = if wrong.is_empty() { Level::Warning } else { Level::Problem };
     if path.split(':').all(|dir| dir.is_empty() || BARE.contains(&dir)) {
-        wrong.push("only the system's folders: programs that you installed for yourself are not found".to_owned());
+        wrong.push(
+            "only the system's folders: programs that you installed for yourself are not found".to_owned(),
+        );
     }
     Verdict::of(level, looked_at, wrong, "workagent service install")
 }

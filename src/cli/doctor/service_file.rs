@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::facts::{Facts, ServiceFile};
 use super::verdict::{Level, Verdict};
-use crate::daemon::service::{Supervisor, Wishes, install, plist, plist_lint, site::Site, unit_file, unit_lint};
+use crate::daemon::service::{
+    Supervisor, Wishes, install, plist, plist_lint, site::Site, unit_file, unit_lint,
+};
 
 pub fn check(facts: &Facts) -> Verdict {
     let (Some(site), Some(_)) = (&facts.site, facts.installed()) else {
@@ -49,7 +51,9 @@ fn against_ours(file: &ServiceFile, site: &Site) -> Vec<String> {
     let is_packaged = file.path != site.file();
     let ours = match site.supervisor {
         Supervisor::Systemd if is_packaged => Some(unit_file::PACKAGED.to_owned()),
-        _ => install::files(site, &Wishes::default()).ok().and_then(|files| Some(files.into_iter().next()?.1)),
+        _ => {
+            install::files(site, &Wishes::default()).ok().and_then(|files| Some(files.into_iter().next()?.1))
+        }
     };
     let Some(ours) = ours else { return wrong };
     let differing = match site.supervisor {

@@ -52,7 +52,8 @@ fn is_another(theirs: &Path, ours: &Path) -> bool {
 fn of_systemd(shown: &Shown, stop_s: u64) -> Vec<String> {
     let mut wrong = Vec::new();
     if shown.get("Type").is_some_and(|kind| !kind.starts_with("notify")) {
-        wrong.push("Type= is not notify: a start counts before it is done, and nothing watches it".to_owned());
+        wrong
+            .push("Type= is not notify: a start counts before it is done, and nothing watches it".to_owned());
     }
     if shown.get("WatchdogUSec").is_some_and(|limit| limit == "0" || limit == "infinity") {
         wrong.push("the watchdog is off: a daemon that hangs is not restarted".to_owned());

@@ -16,7 +16,12 @@ pub fn check(facts: &Facts) -> Verdict {
         }
         Err(error) => {
             let mend = format!("ls -ld '{}'", state.display());
-            return Verdict::of(Level::Problem, looked_at, vec![format!("it cannot be looked at: {error}")], mend);
+            return Verdict::of(
+                Level::Problem,
+                looked_at,
+                vec![format!("it cannot be looked at: {error}")],
+                mend,
+            );
         }
     };
     let mut wrong = Vec::new();

@@ -49,7 +49,8 @@ fn running() -> State {
 fn well(root: &Path) -> Facts {
     let site = site(Supervisor::Systemd);
     let text = unit_file::render(&site, "/home/me/bin:/usr/bin").unwrap();
-    let daemon = Daemon { pid: 7, version: env!("CARGO_PKG_VERSION").to_owned(), program: None, status: None };
+    let daemon =
+        Daemon { pid: 7, version: env!("CARGO_PKG_VERSION").to_owned(), program: None, status: None };
     Facts {
         now: Timestamp(1_800_000_000_000),
         version: env!("CARGO_PKG_VERSION"),
@@ -227,15 +228,14 @@ fn an_engine_that_the_service_does_not_find() {
 
 #[test]
 fn paths_and_variables_that_mean_something_else() {
-    let with_path = |path: &'static str| check("path", |facts| facts.environment = Environment::of([("PATH", path)]));
+    let with_path =
+        |path: &'static str| check("path", |facts| facts.environment = Environment::of([("PATH", path)]));
     let (level, wrong, _) = with_path("$HOME/bin:/usr/bin");
     assert!(level == Level::Problem && wrong.contains("`$HOME/bin` is taken to the letter"), "{wrong}");
     assert_eq!(with_path("/usr/bin:/bin").0, Level::Warning);
     let (level, wrong, mend) = check("environment", |facts| {
-        state(facts).environment = vec![
-            ("KEY".to_owned(), "canary # mine".to_owned()),
-            ("OTHER".to_owned(), "canary\r".to_owned()),
-        ];
+        state(facts).environment =
+            vec![("KEY".to_owned(), "canary # mine".to_owned()), ("OTHER".to_owned(), "canary\r".to_owned())];
     });
     assert_eq!((level, wrong.lines().count()), (Level::Warning, 2));
     assert!(!wrong.contains("canary"), "{wrong}");
@@ -269,7 +269,10 @@ fn units_secrets_and_the_state_folder() {
         std::fs::create_dir(&facts.paths.state).unwrap();
         std::fs::set_permissions(&facts.paths.state, std::fs::Permissions::from_mode(0o777)).unwrap();
     });
-    assert_eq!((level, wrong.as_str()), (Level::Problem, "others can write in it: the daemon does not start"));
+    assert_eq!(
+        (level, wrong.as_str()),
+        (Level::Problem, "others can write in it: the daemon does not start")
+    );
     assert!(mend.unwrap().starts_with("chmod go-w "));
 }
 

@@ -19,7 +19,9 @@ pub fn check(facts: &Facts) -> Verdict {
         && status.findings > 0
         && facts.findings.errors == 0
     {
-        wrong.push("the daemon sees errors that are not there for this shell: its folders are others".to_owned());
+        wrong.push(
+            "the daemon sees errors that are not there for this shell: its folders are others".to_owned(),
+        );
     }
     Verdict::of(level, looked_at, wrong, "workagent validate")
 }

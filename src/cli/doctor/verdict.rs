@@ -42,7 +42,12 @@ impl Verdict {
     }
 
     /// Well where nothing is wrong, else this bad and mended by that.
-    pub fn of(level: Level, looked_at: impl Into<String>, wrong: Vec<String>, mend: impl Into<String>) -> Self {
+    pub fn of(
+        level: Level,
+        looked_at: impl Into<String>,
+        wrong: Vec<String>,
+        mend: impl Into<String>,
+    ) -> Self {
         if wrong.is_empty() {
             return Self::ok(looked_at);
         }

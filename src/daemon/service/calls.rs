@@ -93,15 +93,18 @@ pub mod scripted {
     #[derive(Default)]
     pub struct Scripted {
         lines: Mutex<VecDeque<Line>>,
+        /// Calls so far.
         pub asked: Mutex<Vec<String>>,
     }
 
     impl Scripted {
+        /// With these answers.
         pub fn new(lines: impl IntoIterator<Item = (&'static str, i32, &'static str)>) -> Self {
             let lines = lines.into_iter().map(|(word, code, text)| (word, code, text.to_owned())).collect();
             Self { lines: Mutex::new(lines), asked: Mutex::default() }
         }
 
+        /// All calls; the script has to be at its end.
         pub fn asked(&self) -> Vec<String> {
             assert!(self.lines.lock().unwrap().is_empty(), "not asked: {:?}", self.lines);
             self.asked.lock().unwrap().clone()

@@ -66,7 +66,8 @@ pub fn files(site: &Site, wishes: &Wishes) -> Result<Vec<(PathBuf, String)>, Ser
 pub async fn install(site: &Site, wishes: &Wishes, caller: &dyn Caller) -> Result<Installed, ServiceError> {
     let file = site.file();
     if fs::read_link(&file).is_ok_and(|target| target == Path::new("/dev/null")) {
-        let error = ServiceError::new(format!("the service is masked: {} leads to /dev/null", file.display()));
+        let error =
+            ServiceError::new(format!("the service is masked: {} leads to /dev/null", file.display()));
         return Err(error.hint("systemctl --user unmask workagent"));
     }
     let mut installed = Installed::default();
@@ -78,7 +79,8 @@ pub async fn install(site: &Site, wishes: &Wishes, caller: &dyn Caller) -> Resul
         if fs::read_to_string(&path).is_ok_and(|there| there == text) {
             installed.kept.push(path);
         } else {
-            write(&path, &text).map_err(|error| ServiceError::new(format!("write {}: {error}", path.display())))?;
+            write(&path, &text)
+                .map_err(|error| ServiceError::new(format!("write {}: {error}", path.display())))?;
             installed.wrote.push(path);
         }
     }
@@ -115,9 +117,7 @@ pub const NO_LINGER: &str = "lingering is off: the service ends when you log out
 pub async fn restart(site: &Site, caller: &dyn Caller) -> Result<Option<u32>, ServiceError> {
     match site.supervisor {
         Supervisor::Systemd => systemd::up(caller).await,
-        Supervisor::Launchd => {
-            Ok(launchd::drive(Goal::Running, site, caller).await?.and_then(|job| job.pid))
-        }
+        Supervisor::Launchd => Ok(launchd::drive(Goal::Running, site, caller).await?.and_then(|job| job.pid)),
     }
 }
 
@@ -148,7 +148,9 @@ pub async fn uninstall(site: &Site, caller: &dyn Caller) -> Result<Removed, Serv
         systemd::forget(caller).await?;
         if let Some(file) = systemd::show(caller).await?.file() {
             let file = file.display();
-            removed.notes.push(format!("{file} is of a package and stays; the service is stopped and disabled"));
+            removed
+                .notes
+                .push(format!("{file} is of a package and stays; the service is stopped and disabled"));
         }
     }
     Ok(removed)
@@ -242,7 +244,8 @@ mod tests {
             ("print", 0, running),
             ("print", 0, running),
         ]);
-        let installed = install(&site, &Wishes { path: "/bin".to_owned(), ..Wishes::default() }, &caller).await;
+        let installed =
+            install(&site, &Wishes { path: "/bin".to_owned(), ..Wishes::default() }, &caller).await;
         assert_eq!(installed.unwrap().pid, Some(4242));
         assert!(site.home.join("Library/Logs").is_dir());
         caller.asked();

@@ -49,7 +49,9 @@ impl Job {
                     "program" => job.program = Some(value.to_owned()),
                     "runs" => job.runs = value.parse().ok(),
                     // "78: EX_CONFIG", "(never exited)".
-                    "last exit code" => job.last_exit = value.split(':').next().and_then(|code| code.parse().ok()),
+                    "last exit code" => {
+                        job.last_exit = value.split(':').next().and_then(|code| code.parse().ok());
+                    }
                     _ => {}
                 }
             }
@@ -93,12 +95,16 @@ mod tests {
     #[test]
     fn a_job_that_waits_after_an_exit() {
         let job = Job::parse(include_str!("../../../tests/fixtures/service/launchctl/print-waiting.txt"));
-        assert_eq!((job.is_running(), job.state.as_str(), job.last_exit), (false, "spawn scheduled", Some(78)));
+        assert_eq!(
+            (job.is_running(), job.state.as_str(), job.last_exit),
+            (false, "spawn scheduled", Some(78))
+        );
     }
 
     #[test]
     fn the_override_database() {
-        let new = "\tdisabled services = {\n\t\t\"com.x\" => enabled\n\t\t\"local.workagent\" => disabled\n\t}\n";
+        let new =
+            "\tdisabled services = {\n\t\t\"com.x\" => enabled\n\t\t\"local.workagent\" => disabled\n\t}\n";
         assert!(is_disabled(new, "local.workagent") && !is_disabled(new, "com.x"));
         let old = "disabled services = {\n\t\"local.workagent\" => true\n\t\"com.x\" => false\n}";
         assert!(is_disabled(old, "local.workagent") && !is_disabled(old, "com.x"));

@@ -160,7 +160,10 @@ impl Machine {
             (At::Verifying, Some(called)) if called.is_ok() => self.verify(&Job::parse(&called.stdout)),
             (At::Verifying, Some(called)) => {
                 self.heard(called);
-                Step::Failed(format!("launchd took the job and lost it again{}; it is not loaded", self.said()))
+                Step::Failed(format!(
+                    "launchd took the job and lost it again{}; it is not loaded",
+                    self.said()
+                ))
             }
             (At::Waiting(Then::LookLeaving), _) => self.print(At::Leaving),
             (At::Waiting(Then::Bootstrap), _) => self.bootstrap(),

@@ -35,7 +35,11 @@ async fn ask(environment: &Environment, shell: &str) -> Option<String> {
     let script = format!("echo '{MARK}'; /usr/bin/env; echo '{MARK}'");
     let args = ["-l", "-i", "-c", &script].map(OsStr::new);
     // What a terminal would start with, not what it has become.
-    let path = if cfg!(target_os = "macos") { "/usr/bin:/bin:/usr/sbin:/sbin" } else { "/usr/local/bin:/usr/bin:/bin" };
+    let path = if cfg!(target_os = "macos") {
+        "/usr/bin:/bin:/usr/sbin:/sbin"
+    } else {
+        "/usr/local/bin:/usr/bin:/bin"
+    };
     let more: [(&str, &OsStr); 2] = [("PATH", path.as_ref()), ("TERM", "dumb".as_ref())];
     match call(environment, &more, shell.as_ref(), &args, SHELL_TIME).await {
         Ok(called) => told(&called.stdout),
@@ -89,7 +93,8 @@ mod tests {
 
     #[test]
     fn greetings_are_no_path() {
-        let output = "PATH=/evil\nWelcome!\n<workagent-path>\nPATH=/home/me/bin:/bin\n<workagent-path>\nbye\n";
+        let output =
+            "PATH=/evil\nWelcome!\n<workagent-path>\nPATH=/home/me/bin:/bin\n<workagent-path>\nbye\n";
         assert_eq!(told(output).as_deref(), Some("/home/me/bin:/bin"));
         assert_eq!(told("no mark, PATH=/x"), None);
     }

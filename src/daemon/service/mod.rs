@@ -69,7 +69,9 @@ pub fn exit_meaning(code: i32) -> Option<&'static str> {
         exit::DATABASE => Some("the database is damaged or was made by a newer workagent"),
         exit::HELD => Some("another workagent runs with the same state directory; stop it first"),
         exit::NOT_ALLOWED => Some("a file or directory belongs to somebody else or can be written by others"),
-        exit::CONFIG => Some("the configuration cannot be started with: `workagent validate` shows the place"),
+        exit::CONFIG => {
+            Some("the configuration cannot be started with: `workagent validate` shows the place")
+        }
         exit::USAGE => Some("the command line in the service file is wrong"),
         exit::BUG => Some("a fault of workagent"),
         126 | 127 => Some("the program could not be started"),

@@ -60,7 +60,10 @@ const BARE: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 pub fn lint(text: &str, home: &Path, stop_s: u64) -> Vec<Fault> {
     let mut faults = Vec::new();
     if let Some(line) = lone_ampersand(text) {
-        faults.push(format!("line {}: an ampersand must be written &amp;, or launchd refuses the file", line + 1));
+        faults.push(format!(
+            "line {}: an ampersand must be written &amp;, or launchd refuses the file",
+            line + 1
+        ));
     }
     match read(text) {
         Ok(agent @ Value::Dict(_)) => faults.extend(of_agent(&agent, home, stop_s)),
@@ -82,7 +85,8 @@ fn of_agent(agent: &Value, home: &Path, stop_s: u64) -> Vec<Fault> {
     faults.extend(of_environment(agent));
     match agent.get("KeepAlive") {
         Some(Value::Flag(true)) => faults.push(
-            "KeepAlive is true: it is started again after an orderly end and after a configuration error too".to_owned(),
+            "KeepAlive is true: it is started again after an orderly end and after a configuration error too"
+                .to_owned(),
         ),
         Some(Value::Dict(_)) => {}
         _ => faults.push("KeepAlive is off: a crash is the end of it".to_owned()),
@@ -94,7 +98,9 @@ fn of_agent(agent: &Value, home: &Path, stop_s: u64) -> Vec<Fault> {
         _ => {}
     }
     if agent.get("ProcessType").and_then(Value::text) == Some("Background") {
-        faults.push("ProcessType is Background: timers and disk are throttled, and answers come late".to_owned());
+        faults.push(
+            "ProcessType is Background: timers and disk are throttled, and answers come late".to_owned(),
+        );
     }
     let patience = match agent.get("ExitTimeOut") {
         Some(Value::Number(seconds)) => u64::try_from(*seconds).unwrap_or(0),
@@ -127,7 +133,9 @@ fn of_program(agent: &Value) -> Vec<Fault> {
         faults.push(format!("the program's path is not absolute: {program}"));
     }
     if is_versioned(Path::new(program)) {
-        faults.push(format!("the program's path is of one version, and gone after the next upgrade: {program}"));
+        faults.push(format!(
+            "the program's path is of one version, and gone after the next upgrade: {program}"
+        ));
     }
     faults
 }
@@ -141,16 +149,20 @@ fn of_environment(agent: &Value) -> Vec<Fault> {
             continue;
         };
         if text.contains("$HOME") || text.starts_with('~') || text.contains(":~/") {
-            faults.push(format!("EnvironmentVariables: {name} holds ~ or $HOME, which launchd does not expand"));
+            faults.push(format!(
+                "EnvironmentVariables: {name} holds ~ or $HOME, which launchd does not expand"
+            ));
         }
     }
     let path = variables.iter().find(|(name, _)| name == "PATH").and_then(|(_, value)| value.text());
     let is_bare = |path: &str| path.split(':').all(|dir| BARE.contains(&dir) || dir.contains(['$', '~']));
     if path.is_none_or(is_bare) {
-        faults.push("PATH has the system's folders only: engines that you installed are not found".to_owned());
+        faults
+            .push("PATH has the system's folders only: engines that you installed are not found".to_owned());
     }
     if !variables.iter().any(|(name, _)| name == SUPERVISOR_VARIABLE) {
-        faults.push(format!("{SUPERVISOR_VARIABLE} is not set: launchd starts one that cannot start for ever"));
+        faults
+            .push(format!("{SUPERVISOR_VARIABLE} is not set: launchd starts one that cannot start for ever"));
     }
     faults
 }
@@ -193,7 +205,11 @@ mod tests {
         check("<integer>210<", "<integer>5<", "ExitTimeOut is 5s");
         check("<string>/usr/local/bin/workagent<", "<string>workagent<", "not absolute");
         check("/opt/homebrew/bin:/usr/local/bin:", "", "system's folders only");
-        check("<key>RunAtLoad</key>", "<key>ProcessType</key><string>Background</string><key>RunAtLoad</key>", "Background");
+        check(
+            "<key>RunAtLoad</key>",
+            "<key>ProcessType</key><string>Background</string><key>RunAtLoad</key>",
+            "Background",
+        );
         check("<true/>", "", "stands where none can");
     }
 }

@@ -76,7 +76,8 @@ impl Shown {
     /// Variables that the unit sets.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
-        let pair = |word: String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let pair =
+            |word: String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
         self.get("Environment").map(words).unwrap_or_default().into_iter().filter_map(pair).collect()
     }
 

@@ -50,7 +50,10 @@ impl Tally {
     /// What was kept; nothing where there is nothing, or nothing that can be read.
     #[must_use]
     pub fn read(state: &Path) -> Self {
-        std::fs::read(state.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+        std::fs::read(state.join(FILE))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
     }
 
     /// One more start. `false`: there were too many of late, and this one is to end with 0. The next one, after that,
@@ -59,7 +62,10 @@ impl Tally {
         self.starts.retain(|start| now.since(*start) < WINDOW && *start <= now);
         if self.starts.len() >= STARTS_MAX {
             let minutes = WINDOW.as_secs() / 60;
-            self.give_up(now, format!("it was started {STARTS_MAX} times in {minutes} minutes and did not stay"));
+            self.give_up(
+                now,
+                format!("it was started {STARTS_MAX} times in {minutes} minutes and did not stay"),
+            );
             return false;
         }
         self.starts.push(now);

@@ -62,7 +62,8 @@ impl State {
     #[must_use]
     pub fn service_environment(&self, session: &Environment) -> Environment {
         let basics = ["HOME", "USER", "LOGNAME", "SHELL", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
-        let of_session = basics.iter().filter_map(|name| Some(((*name).to_owned(), session.get(name)?.to_owned())));
+        let of_session =
+            basics.iter().filter_map(|name| Some(((*name).to_owned(), session.get(name)?.to_owned())));
         let ours = self.environment.iter().rev().cloned();
         Environment::of(of_session.chain(ours))
     }
@@ -145,7 +146,11 @@ async fn of_launchd(site: &Site, state_dir: &Path, caller: &dyn Caller) -> Resul
         pid: job.as_ref().and_then(|job| job.pid),
         why_not,
         program: job.as_ref().and_then(|job| job.program.as_ref()).map(PathBuf::from),
-        restarts: job.as_ref().and_then(|job| job.runs).and_then(|runs| i64::try_from(runs).ok()).map(|runs| runs - 1),
+        restarts: job
+            .as_ref()
+            .and_then(|job| job.runs)
+            .and_then(|runs| i64::try_from(runs).ok())
+            .map(|runs| runs - 1),
         off: is_off.then(|| "disabled in launchd's override database, which outlives its file".to_owned()),
         environment: job.as_ref().map(|job| job.environment.clone()).or_else(in_file).unwrap_or_default(),
         file,
@@ -164,9 +169,13 @@ mod tests {
         let shown = "LoadState=loaded\nActiveState=active\nUnitFileState=enabled\nMainPID=7\nNRestarts=2\n\
                      Environment=PATH=/a:/b KEY=old KEY=new\nStatusText=3 unit files\nNeedDaemonReload=yes\n\
                      FragmentPath=/home/me/.config/systemd/user/workagent.service\n";
-        let caller = Scripted::new([("show", 0, shown), ("show-environment", 0, "PATH=/bare\nHOME=/home/me\n")]);
+        let caller =
+            Scripted::new([("show", 0, shown), ("show-environment", 0, "PATH=/bare\nHOME=/home/me\n")]);
         let state = of_systemd(&caller).await.unwrap();
-        assert_eq!((state.pid, state.restarts, state.at_login, state.is_stale), (Some(7), Some(2), true, true));
+        assert_eq!(
+            (state.pid, state.restarts, state.at_login, state.is_stale),
+            (Some(7), Some(2), true, true)
+        );
         assert_eq!((state.variable("PATH"), state.variable("KEY")), (Some("/a:/b"), Some("new")));
         let environment = state.service_environment(&Environment::of([("USER", "me"), ("PATH", "/shell")]));
         assert_eq!((environment.get("PATH"), environment.get("USER")), (Some("/a:/b"), Some("me")));
@@ -186,7 +195,10 @@ mod tests {
             kept: Vec::new(),
         };
         let disabled = "disabled services = {\n\t\"local.workagent\" => disabled\n}";
-        let caller = Scripted::new([("print gui/501/", 113, "Could not find"), ("print-disabled gui/501", 0, disabled)]);
+        let caller = Scripted::new([
+            ("print gui/501/", 113, "Could not find"),
+            ("print-disabled gui/501", 0, disabled),
+        ]);
         let state = ask(&site, root.path(), &caller).await.unwrap();
         assert!(state.off.unwrap().contains("override database"));
         assert_eq!(state.why_not.as_deref(), Some("not installed"));

@@ -38,7 +38,10 @@ fn said_no(called: &Called) -> Result<(), ServiceError> {
         return Ok(());
     }
     let said = one_line(called.complaint(), 300);
-    if ["connect to bus", "D-Bus connection", "connect to user scope bus"].iter().any(|word| said.contains(word)) {
+    if ["connect to bus", "D-Bus connection", "connect to user scope bus"]
+        .iter()
+        .any(|word| said.contains(word))
+    {
         return Err(no_bus(&said));
     }
     Err(ServiceError::new(format!("systemctl --user: {said}")))

@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn continued_lines_are_one() {
-        let text = "# c\n[Service]\nExecStart=/a \\\n# between\n  b\nEnvironment=A=b\n[Install]\nWantedBy=x\n";
+        let text =
+            "# c\n[Service]\nExecStart=/a \\\n# between\n  b\nEnvironment=A=b\n[Install]\nWantedBy=x\n";
         let found: Vec<String> =
             settings(text).into_iter().map(|s| format!("{}.{}={}", s.section, s.key, s.value)).collect();
         assert_eq!(found, ["Service.ExecStart=/a  b", "Service.Environment=A=b", "Install.WantedBy=x"]);

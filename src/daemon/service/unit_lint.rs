@@ -58,15 +58,15 @@ fn of_one(setting: &Setting, stop_s: u64) -> Option<Fault> {
         "KillMode" if value == "process" || value == "none" => {
             Some(format!("KillMode={value} leaves engines behind when the daemon is gone"))
         }
-        "Type" if value != "notify" => {
-            Some(format!("Type={value}: without notify there is no watchdog, and a start counts before it is done"))
-        }
+        "Type" if value != "notify" => Some(format!(
+            "Type={value}: without notify there is no watchdog, and a start counts before it is done"
+        )),
         "WatchdogSec" if value == "0" || value == "infinity" => {
             Some("WatchdogSec= is off: a daemon that hangs is not restarted".to_owned())
         }
-        "WantedBy" if section == "Install" && NOT_HERE.contains(&value) => {
-            Some(format!("WantedBy={value} is of the system's manager: it is never started; default.target is right"))
-        }
+        "WantedBy" if section == "Install" && NOT_HERE.contains(&value) => Some(format!(
+            "WantedBy={value} is of the system's manager: it is never started; default.target is right"
+        )),
         "After" | "Wants" | "Requires" | "BindsTo" => {
             let word = value.split_whitespace().find(|word| NOT_HERE.contains(word))?;
             Some(format!("{key}={word} means nothing here: the user's manager has no such unit"))
@@ -76,7 +76,8 @@ fn of_one(setting: &Setting, stop_s: u64) -> Option<Fault> {
 }
 
 fn of_the_whole(all: &[Setting]) -> Vec<Fault> {
-    let last = |key: &str| all.iter().rfind(|setting| setting.key == key).map(|setting| setting.value.as_str());
+    let last =
+        |key: &str| all.iter().rfind(|setting| setting.key == key).map(|setting| setting.value.as_str());
     let mut faults = Vec::new();
     if last("ExecStart").is_none() {
         faults.push("there is no ExecStart=".to_owned());
@@ -87,7 +88,9 @@ fn of_the_whole(all: &[Setting]) -> Vec<Fault> {
     let restarts = !matches!(last("Restart"), None | Some("no" | "on-success" | "on-watchdog"));
     let spared = last("RestartPreventExitStatus").unwrap_or_default();
     if restarts && !spared.split_whitespace().any(|code| code == "78") {
-        faults.push("it is restarted on a configuration error too: RestartPreventExitStatus= lacks 78".to_owned());
+        faults.push(
+            "it is restarted on a configuration error too: RestartPreventExitStatus= lacks 78".to_owned(),
+        );
     }
     if last("ExecReload").is_none() {
         faults.push("no ExecReload=: `systemctl --user reload` is refused".to_owned());

@@ -7,7 +7,8 @@ use super::*;
 const RUNNING: &str = include_str!("../../../../tests/fixtures/service/launchctl/print-running.txt");
 const SCHEDULED: &str = include_str!("../../../../tests/fixtures/service/launchctl/print-waiting.txt");
 const NOT_FOUND: &str = "Could not find service \"local.workagent\" in domain for user gui: 501\n";
-const ERROR_5: &str = "Bootstrap failed: 5: Input/output error\nTry re-running the command as root for richer errors.\n";
+const ERROR_5: &str =
+    "Bootstrap failed: 5: Input/output error\nTry re-running the command as root for richer errors.\n";
 
 fn site() -> Site {
     Site {
@@ -97,7 +98,10 @@ async fn a_load_that_is_refused_for_good_is_a_clear_failure() {
     }
     let told = check(Goal::Running, &script).await;
     let last = told.lines().last().unwrap();
-    assert!(last.starts_with("failed: launchd refused the job 6 times (Bootstrap failed: 5: Input"), "{last}");
+    assert!(
+        last.starts_with("failed: launchd refused the job 6 times (Bootstrap failed: 5: Input"),
+        "{last}"
+    );
     assert!(last.contains("it is not loaded"), "{last}");
 }
 

@@ -145,7 +145,10 @@ async fn states(store: &Store) -> Vec<ActionState> {
 async fn an_older_copy_in_its_place_sends_nothing_by_itself() {
     let bench = busy().await;
     let (dir, aside) = (bench.dir.path(), bench.dir.path().join("copy.db"));
-    assert_eq!(copy_database(&path(dir), &Expected::Anything, &aside).await.unwrap(), MIGRATIONS.last().unwrap().0);
+    assert_eq!(
+        copy_database(&path(dir), &Expected::Anything, &aside).await.unwrap(),
+        MIGRATIONS.last().unwrap().0
+    );
     let life = bench.store.stamp().await.unwrap();
     bench.store.close().await;
     std::fs::copy(&aside, path(dir)).unwrap();

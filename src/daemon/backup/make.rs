@@ -50,7 +50,12 @@ pub fn usual_path(state: &Path, host: &str, now: Timestamp) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
     let host: String = host.chars().take(40).map(plain).collect();
     let at: String = now.to_string().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
-    state.join(FOLDER).join(format!("{host}-{at}{ENDING}"))
+    let name = |number: u32| match number {
+        1 => state.join(FOLDER).join(format!("{host}-{at}{ENDING}")),
+        more => state.join(FOLDER).join(format!("{host}-{at}-{more}{ENDING}")),
+    };
+    // Several within one second.
+    (1..100).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(100))
 }
 
 /// Makes a backup at `to`, mode 0600: copies the database while others use it, checks the copy, and adds the rest.

@@ -23,7 +23,7 @@ use crate::runtime::pending::PendingRuntime;
 use crate::runtime::review::{ReviewDesk, ReviewRuntime};
 use crate::runtime::scheduler::{SchedulerParts, SchedulerRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
-use crate::runtime::worker::{WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
+use crate::runtime::worker::{ForRoute, WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
 use crate::supervise::Board;
 use crate::unit::plan::{ConnectorUnit, EngineUnit, Kind, Off, OffState, Plan, Standing, UnitName};
 
@@ -233,7 +233,8 @@ impl Build<'_> {
         let before = Before { kind: Kind::Engine, parts: old, unit: WorkerEngine::unit, anew };
         let build =
             |unit: &Arc<EngineUnit>| Ok(WorkerEngine::new(Arc::clone(unit), engine(unit, context.clone())?));
-        before.carry(&mut self.plan.engines, build, &mut self.plan.kept, &mut self.failed)
+        let engines = before.carry(&mut self.plan.engines, build, &mut self.plan.kept, &mut self.failed);
+        with_routes(engines, old, &mut self.plan, &context)
     }
 }
 
@@ -317,6 +318,44 @@ fn connector(
 fn engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngine>, PortError> {
     let spec = CATALOG.engine(&unit.engine).ok_or_else(|| unknown("engine", &unit.engine))?;
     (spec.build)(unit, context).map(Arc::new)
+}
+
+/// Adds what routes with an environment of their own need. A route for which an engine cannot be built that way is off:
+/// without that environment its cases would be worked by another rule than the written one.
+fn with_routes(
+    mut engines: BTreeMap<String, WorkerEngine>,
+    old: &BTreeMap<String, WorkerEngine>,
+    plan: &mut Plan,
+    context: &EngineContext,
+) -> BTreeMap<String, WorkerEngine> {
+    let mut parts: BTreeMap<String, BTreeMap<String, ForRoute>> = BTreeMap::new();
+    for (route, standing) in &mut plan.routes {
+        let Standing::Active(unit) = standing else { continue };
+        let mut broken = None;
+        for name in unit.engines.iter().filter(|_| !unit.env.is_empty()) {
+            let Some(part) = engines.get(name) else { continue };
+            let before = old.get(name).filter(|before| Arc::ptr_eq(before.unit(), part.unit()));
+            let same = before.and_then(|before| before.route(route)).filter(|same| same.env == unit.env);
+            let built = same.map_or_else(
+                || {
+                    let with = part.unit().in_route(unit);
+                    engine(&with, context.clone()).map(|engine| ForRoute { env: unit.env.clone(), engine })
+                },
+                |same| Ok(same.clone()),
+            );
+            match built {
+                Ok(built) => drop(parts.entry(name.clone()).or_default().insert(route.clone(), built)),
+                Err(error) => broken = Some(chain(&error)),
+            }
+        }
+        if let Some(reason) = broken {
+            *standing = Standing::Off(Off { state: OffState::BadSetting, reason, place: None });
+        }
+    }
+    for (name, part) in &mut engines {
+        *part = part.clone().with_routes(parts.remove(name).unwrap_or_default());
+    }
+    engines
 }
 
 fn unknown(what: &str, word: &str) -> PortError {

@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::look::{line, table};
 use crate::daemon::exit;
 use crate::process::env::{Origin, explain};
-use crate::unit::plan::Standing;
+use crate::unit::plan::{EngineUnit, Standing};
 
 /// `workagent env …`
 #[derive(Debug, Args)]
@@ -26,6 +26,9 @@ enum EnvCommand {
     Show {
         /// The engine unit: `claude` or `claude.engine`
         engine: String,
+        /// In cases of this route, which may add to it
+        #[arg(long, value_name = "ROUTE")]
+        route: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -37,7 +40,7 @@ enum EnvCommand {
 /// # Errors
 /// There is no such engine, or it takes no part.
 pub async fn command(args: EnvArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
-    let EnvCommand::Show { engine, json } = args.command;
+    let EnvCommand::Show { engine, route, json } = args.command;
     let plan = compiled(context).plan;
     let name = engine.strip_suffix(".engine").unwrap_or(&engine);
     let unit = match plan.engines.get(name) {
@@ -49,6 +52,16 @@ pub async fn command(args: EnvArgs, context: &mut Context<'_>) -> Result<u8, Cli
             let known: Vec<String> = plan.engines.keys().cloned().collect();
             return Err(no_such_unit(name, &known));
         }
+    };
+    let unit = match route.as_deref().map(|route| route.strip_suffix(".route").unwrap_or(route)) {
+        None => EngineUnit::clone(unit),
+        Some(route) => match plan.routes.get(route) {
+            Some(Standing::Active(route)) => unit.in_route(route),
+            Some(Standing::Off(off)) => {
+                return Err(CliError::usage(format!("{route}.route takes no part: {}", off.reason)));
+            }
+            None => return Err(no_such_unit(route, &plan.routes.keys().cloned().collect::<Vec<_>>())),
+        },
     };
     let environment = daemon_environment(&context.paths()?).await;
     let environment = environment.unwrap_or_else(|| context.environment.clone());

@@ -121,3 +121,80 @@ fn a_declared_override_arrives_and_nothing_else() {
     assert_eq!(extra, ["ANTHROPIC_API_KEY", "EDITOR"]);
     daemon.stop();
 }
+
+#[test]
+fn a_route_adds_to_the_environment_of_its_cases() {
+    let house = house();
+    house.unit("work.env.toml", "[set]\nEDITOR = \"ed\"\nTONE = \"plain\"\n[install]\nenabled = true\n");
+    house.unit("notes.env.toml", "[set]\nTONE = \"friendly\"\n[install]\nenabled = true\n");
+    engine(&house, "env = [\"work\"]");
+    house.unit(
+        "all.route.toml",
+        "[route]\nengines = [\"dump\"]\nenv = [\"notes\"]\n[install]\nenabled = true\n",
+    );
+    let told = house.ok(&["env", "show", "dump", "--route", "all"]);
+    let from = |name: &str, told: &str| {
+        told.lines()
+            .find(|line| line.starts_with(name))
+            .map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(from("TONE", &told).as_deref(), Some("set by `notes.env`"));
+    assert_eq!(from("EDITOR", &told).as_deref(), Some("set by `work.env`"));
+    assert_eq!(from("TONE", &house.ok(&["env", "show", "dump"])).as_deref(), Some("set by `work.env`"));
+    let daemon = house.daemon(&[]);
+    wait_until("the engine to run", || house.path("engine").exists());
+    let given = std::fs::read_to_string(house.path("engine")).unwrap();
+    assert!(given.lines().any(|line| line == "TONE=friendly") && given.contains("EDITOR=ed\n"), "{given}");
+    daemon.stop();
+}
+
+#[test]
+fn a_route_cannot_choose_who_pays() {
+    let house = house();
+    house.unit(
+        "other.env.toml",
+        "[set]\nANTHROPIC_API_KEY = { secret = \"ai/other\" }\n[install]\nenabled = true\n",
+    );
+    engine(&house, "");
+    house.unit(
+        "all.route.toml",
+        "[route]\nengines = [\"dump\"]\nenv = [\"other\"]\n[install]\nenabled = true\n",
+    );
+    let refused = house.run(&["validate", "--format", "short"]);
+    let told = refused.out;
+    assert_eq!(refused.code, Some(1), "{told}");
+    assert!(
+        told.contains("route-chooses-login") && told.contains("`ANTHROPIC_API_KEY` of `other.env`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_changed_environment_counts_from_the_next_child_on() {
+    let house = house();
+    house.unit("work.env.toml", "[set]\nTONE = \"old\"\n[install]\nenabled = true\n");
+    // Tells its environment at its start and, when it is let go, at its end.
+    let script = house.script(
+        "bin/engine",
+        "n=$(ls {root}/began 2>/dev/null | wc -l); mkdir -p {root}/began {root}/ended; echo $TONE > {root}/began/$n\n\
+         while [ ! -e {root}/go ]; do sleep 0.05; done\necho $TONE > {root}/ended/$n\necho yes\n",
+    );
+    house.unit(
+        "dump.engine.toml",
+        &format!(
+            "[engine]\nengine = \"command\"\nenv = [\"work\"]\n[command]\nprogram = \"{}\"\n[install]\nenabled = true\n",
+            script.display()
+        ),
+    );
+    house.unit("all.route.toml", "[route]\nengines = [\"dump\"]\n[install]\nenabled = true\n");
+    let daemon = house.daemon(&[]);
+    let told = |place: &str| std::fs::read_to_string(house.path(place)).unwrap_or_default();
+    wait_until("the first run to begin", || told("began/0") == "old\n");
+    house.unit("work.env.toml", "[set]\nTONE = \"new\"\n[install]\nenabled = true\n");
+    house.ok(&["reload"]);
+    house.write("notes/b.md", "And what else?\n");
+    house.write("go", "");
+    wait_until("the second run to end", || told("ended/1") == "new\n");
+    assert_eq!((told("began/0"), told("ended/0")), ("old\n".to_owned(), "old\n".to_owned()));
+    daemon.stop();
+}

@@ -52,6 +52,7 @@ fn route(name: &str, engines: &[&str]) -> RouteUnit {
         engines: engines.iter().map(|name| (*name).to_owned()).collect(),
         on: Vec::new(),
         prompt: String::new(),
+        env: Vec::new(),
         private: false,
         matches: RouteMatch::default(),
     }

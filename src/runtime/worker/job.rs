@@ -83,7 +83,8 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
     let cancel = shared.cancel.child_token();
     shared.engines.began(&engine.unit.name, parts.clock.now());
     let outcome = {
-        let work = engine.engine.run(&request, engine.limits(), scratch.path(), &cancel);
+        let work =
+            engine.of(lease.case.route.as_deref()).run(&request, engine.limits(), scratch.path(), &cancel);
         let keep = keep_lease(shared, lease, &cancel);
         tokio::pin!(work);
         tokio::select! {

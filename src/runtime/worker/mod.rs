@@ -34,7 +34,7 @@ use crate::model::time::Clock;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
 use crate::supervise::{Board, Cycle, Group, Next, Pass};
-use crate::unit::plan::{EngineUnit, Plan};
+use crate::unit::plan::{EngineUnit, EnvUnit, Plan};
 
 /// Runs between two looks at how many prompts are kept.
 const PRUNE_RUNS: usize = 64;
@@ -44,13 +44,41 @@ const PRUNE_RUNS: usize = 64;
 pub struct WorkerEngine {
     unit: Arc<EngineUnit>,
     engine: Arc<ExecutionEngine>,
+    by_route: BTreeMap<String, ForRoute>,
+}
+
+/// The same engine with the environment of a route.
+#[derive(Clone)]
+pub struct ForRoute {
+    /// What the route adds.
+    pub env: Vec<Arc<EnvUnit>>,
+    /// The engine as it is built with that.
+    pub engine: Arc<ExecutionEngine>,
 }
 
 impl WorkerEngine {
     /// An engine as configured.
     #[must_use]
     pub fn new(unit: Arc<EngineUnit>, engine: Arc<ExecutionEngine>) -> Self {
-        Self { unit, engine }
+        Self { unit, engine, by_route: BTreeMap::new() }
+    }
+
+    /// The same with what routes add to its environment, by the name of the route.
+    #[must_use]
+    pub fn with_routes(mut self, by_route: BTreeMap<String, ForRoute>) -> Self {
+        self.by_route = by_route;
+        self
+    }
+
+    /// As it was built for a route.
+    #[must_use]
+    pub fn route(&self, name: &str) -> Option<&ForRoute> {
+        self.by_route.get(name)
+    }
+
+    /// For a case: with the environment of its route.
+    fn of(&self, route: Option<&str>) -> &ExecutionEngine {
+        route.and_then(|name| self.route(name)).map_or(&self.engine, |part| &part.engine)
     }
 
     /// Its unit.

@@ -72,7 +72,7 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, replay: &WaitingReplay)
         (Some(fault), _) => Err(fault),
         (None, Ok(scratch)) => {
             let cancel = shared.cancel.child_token();
-            engine.engine.run(&request, engine.limits(), scratch.path(), &cancel).await
+            engine.of(case.route.as_deref()).run(&request, engine.limits(), scratch.path(), &cancel).await
         }
         (None, Err(error)) => {
             let detail = format!("make a run directory in {}: {error}", parts.scratch.display());

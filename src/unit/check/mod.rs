@@ -27,6 +27,7 @@ pub(crate) mod placeholder;
 pub(crate) mod plain_http;
 pub(crate) mod private_route_cloud_engine;
 pub(crate) mod reference_to_disabled;
+pub(crate) mod route_chooses_login;
 pub(crate) mod shadowed_route;
 pub(crate) mod shell_quirk;
 pub(crate) mod subscription_with_api_key;
@@ -74,6 +75,7 @@ pub static CHECKS: &[&Check] = &[
     &plain_http::CHECK,
     &private_route_cloud_engine::CHECK,
     &reference_to_disabled::CHECK,
+    &route_chooses_login::CHECK,
     &shadowed_route::CHECK,
     &shell_quirk::CHECK,
     &subscription_with_api_key::CHECK,

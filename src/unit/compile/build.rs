@@ -13,7 +13,7 @@ use crate::unit::kinds::{
     channel, condition, connector, daemon, engine, env, route, runtime, secret, target, timer,
 };
 use crate::unit::plan::{
-    Edge, EngineUnit, EnvUnit, Kind, Off, OffState, Plan, Standing, TargetUnit, UnitName,
+    Edge, EngineUnit, EnvUnit, Kind, Off, OffState, Plan, RouteUnit, Standing, TargetUnit, UnitName,
 };
 use crate::unit::registry::Registry;
 use crate::unit::typed::Typed;
@@ -56,7 +56,10 @@ pub(super) fn plan(
         let still = |engine: &EngineUnit| engine.env.iter().all(|env| is_of(&active_envs, env));
         unit.part(still, || engine::build(unit, registry, &active_envs))
     });
-    let routes = parts.kind(Kind::Route, |unit| Some(route::build(unit)));
+    let routes = parts.made(Kind::Route, |unit| {
+        let still = |route: &RouteUnit| route.env.iter().all(|env| is_of(&active_envs, env));
+        unit.part(still, || Some(route::build(unit, &active_envs)))
+    });
     let by_name = parts.kind(Kind::Runtime, |unit| Some(runtime::build(unit)));
     let mut runtimes = BTreeMap::new();
     for (name, standing) in by_name {

@@ -81,12 +81,15 @@ fn by_itself(unit: &Unit, cycles: &BTreeMap<UnitName, (String, Span)>, sources: 
 
 fn by_need(unit: &Unit, off: &BTreeMap<UnitName, Off>, sources: &SourceMap) -> Option<Off> {
     let lost = |reference: &&Reference| needs(reference.edge) && off.contains_key(&reference.target);
-    let uses = || unit.references.iter().filter(|reference| reference.edge == EdgeKind::Uses);
     let first = if unit.name.kind == Kind::Route {
-        let all_engines_lost = uses().all(|reference| off.contains_key(&reference.target));
-        let mut references = unit.references.iter();
-        references
-            .find(|reference| lost(reference) && (reference.edge == EdgeKind::Requires || all_engines_lost))
+        let is_choice = |reference: &&Reference| {
+            reference.edge == EdgeKind::Uses && reference.target.kind == Kind::Engine
+        };
+        let choices = || unit.references.iter().filter(is_choice);
+        let all_engines_lost = choices().all(|reference| off.contains_key(&reference.target));
+        unit.references
+            .iter()
+            .find(|reference| lost(reference) && (!is_choice(reference) || all_engines_lost))
     } else {
         unit.references.iter().find(lost)
     }?;

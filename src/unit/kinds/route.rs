@@ -1,12 +1,15 @@
 //! `NAME.route.toml`: a rule from case to engine.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::diag::Finding;
 use crate::model::language;
 use crate::model::run::RunFailure;
 use crate::model::trust::Trust;
 use crate::unit::check::bad_value;
 use crate::unit::instruction;
-use crate::unit::plan::{RouteMatch, RouteUnit};
+use crate::unit::plan::{EnvUnit, RouteMatch, RouteUnit};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::typed::Typed;
 
@@ -39,6 +42,12 @@ const ROUTE: &[KeySpec] = &[
         "The instruction for the engine, a template in the syntax of Jinja. Names: case, connector, kind, route, engine, \
          attempt, messages (how many), labels (a list), trust, language, date, weekday. What strangers wrote is not among \
          them: it comes behind marks, after the instruction",
+    ),
+    KeySpec::new(
+        "env",
+        ValueType::Units("env"),
+        "Env units for the engine's programs in cases of this route, after the engine's own. They cannot choose a login: \
+         another account is another engine",
     ),
     KeySpec::new("private", ValueType::Bool, "Only engines that stay on this machine").default("false"),
 ];
@@ -76,9 +85,9 @@ pub(crate) fn check(typed: &Typed) -> Option<Finding> {
     Some(bad_value::finding("route.prompt", typed.spans("route", "prompt")?.value, &problem))
 }
 
-/// The unit of the plan, from checked values. Engines that are off stay in the list: the router must see that the first
+/// The unit of the plan, from checked values; `envs` are the active env units. Engines that are off stay in the list: the router must see that the first
 /// choice is not there, or the next one would take its place unasked.
-pub(crate) fn build(typed: &Typed) -> RouteUnit {
+pub(crate) fn build(typed: &Typed, envs: &BTreeMap<String, Arc<EnvUnit>>) -> RouteUnit {
     let (own, cases) = (typed.settings("route"), typed.settings("match"));
     RouteUnit {
         name: typed.name.name.clone(),
@@ -87,6 +96,7 @@ pub(crate) fn build(typed: &Typed) -> RouteUnit {
         engines: own.list("engines").to_vec(),
         on: own.list("on").to_vec(),
         prompt: own.text("prompt").unwrap_or_default().to_owned(),
+        env: own.list("env").iter().filter_map(|name| envs.get(name).cloned()).collect(),
         private: own.flag("private"),
         matches: RouteMatch {
             connector: cases.list("connector").to_vec(),

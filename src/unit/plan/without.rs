@@ -198,7 +198,7 @@ impl<'a> Cascade<'a> {
 
 /// One of several that can do the same.
 fn is_choice(edge: &Edge) -> bool {
-    edge.kind == EdgeKind::Uses && edge.from.kind == Kind::Route
+    edge.kind == EdgeKind::Uses && edge.from.kind == Kind::Route && edge.to.kind == Kind::Engine
 }
 
 fn lost_by(edge: &Edge, why: &Off) -> Off {

@@ -138,6 +138,14 @@ pub struct EnvUnit {
 }
 
 impl EngineUnit {
+    /// The same with the environment of a route after its own.
+    #[must_use]
+    pub fn in_route(&self, route: &RouteUnit) -> Self {
+        let mut with = self.clone();
+        with.env.extend(route.env.iter().cloned());
+        with
+    }
+
     /// What makes the environment of its children, in order: its env units, then its own `path`.
     #[must_use]
     pub fn child_env(&self) -> Vec<Arc<EnvUnit>> {
@@ -165,6 +173,8 @@ pub struct RouteUnit {
     pub on: Vec<String>,
     /// The instruction for the engine, trusted.
     pub prompt: String,
+    /// For the engine's programs in its cases, after the engine's own.
+    pub env: Vec<Arc<EnvUnit>>,
     /// Only local engines.
     pub private: bool,
     /// What it takes.

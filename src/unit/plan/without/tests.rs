@@ -75,6 +75,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             }
             Kind::Route => {
                 let route = RouteUnit {
+                    env: Vec::new(),
                     name: name.clone(),
                     description: String::new(),
                     priority: 0,

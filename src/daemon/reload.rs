@@ -16,6 +16,7 @@ use super::assembly::fit_to_plan;
 use super::facts::Answers;
 use super::findings::FindingLog;
 use super::holds::{DEFAULT_TARGET, Holds, with_parts};
+use super::logging::Log;
 use super::plans::KeptPlan;
 use super::service_manager::ServiceManager;
 use super::unit_source::UnitSource;
@@ -23,7 +24,7 @@ use super::watch::{WatchMode, WatchModes, too_young};
 use crate::bundle::RunningBundle;
 use crate::bundle::running::StopOutcome;
 use crate::control::api::Present;
-use crate::control::manager::{Manager, Why};
+use crate::control::manager::{LogLevels, Manager, Why};
 use crate::control::server::Fault;
 use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder, WatchedDir};
 use crate::diag::Counts;
@@ -63,6 +64,8 @@ pub struct Rooms {
     pub service: ServiceManager,
     /// How the directories of unit files are watched.
     pub watched: WatchModes,
+    /// What is logged, by the daemon unit and by hand.
+    pub log: Log,
 }
 
 /// What the daemon was started from.
@@ -129,6 +132,7 @@ impl Reloader {
                 tracing::error!("keep the plan on disk: {}", chain(&error));
             }
         }
+        rooms.log.set_generation(running.bundle().generation);
         let mut said = FindingLog::default();
         said.say(&compiled);
         let inner = Inner {
@@ -254,6 +258,8 @@ impl Reloader {
             changes.could_not(&next.failed);
             inner.unbuilt = next.failed.keys().cloned().collect();
             running.swap(next, &anew);
+            self.0.rooms.log.set_generation(generation);
+            self.0.rooms.log.set_usual(&running.bundle().plan.daemon.log.filter);
             ways = running.bundle().desk.ways_out();
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
@@ -314,6 +320,14 @@ impl Manager for Reloader {
 
     fn order(&self, unit: String, order: UnitOrder) -> BoxFuture<'_, Result<ReloadView, Fault>> {
         Box::pin(async move { self.ordered(&unit, order).await })
+    }
+
+    fn log(&self) -> &dyn LogLevels {
+        &self.0.rooms.log
+    }
+
+    fn named(&self, unit: &str) -> Result<String, Fault> {
+        named(unit, &self.0.present.get().plan).map(|name| name.to_string())
     }
 
     fn isolate(&self, target: String) -> BoxFuture<'_, Result<ReloadView, Fault>> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::model::class::ErrorClass;
 use crate::model::cycle::Activation;
@@ -143,7 +144,9 @@ impl<C: Cycle> Driver<C> {
             status.running_since = Some(begun);
             status.last_activation = Some(why);
         });
-        let outcome = AssertUnwindSafe(self.cycle.activate()).catch_unwind().await;
+        // Whatever is logged meanwhile, by whomever, belongs to the unit.
+        let span = tracing::info_span!("pass", unit);
+        let outcome = AssertUnwindSafe(self.cycle.activate().instrument(span)).catch_unwind().await;
         let now = self.clock.now();
         let panicked = outcome.is_err();
         let Done { record, fault, next: wanted, fresh, tried } = outcome.map_or_else(Done::badly, Done::of);

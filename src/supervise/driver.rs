@@ -146,8 +146,11 @@ impl<C: Cycle> Driver<C> {
         });
         // Whatever is logged meanwhile, by whomever, belongs to the unit.
         let span = tracing::info_span!("pass", unit);
-        let outcome = AssertUnwindSafe(self.cycle.activate().instrument(span)).catch_unwind().await;
+        span.in_scope(|| tracing::debug!(why = ?why, "a pass begins"));
+        let work = self.cycle.activate().instrument(span.clone());
+        let outcome = AssertUnwindSafe(work).catch_unwind().await;
         let now = self.clock.now();
+        span.in_scope(|| tracing::debug!(took_ms = now.since(begun).as_millis(), "the pass ends"));
         let panicked = outcome.is_err();
         let Done { record, fault, next: wanted, fresh, tried } = outcome.map_or_else(Done::badly, Done::of);
         if let Some(next) = self.weathered(fault.as_ref(), now) {

@@ -95,7 +95,9 @@ fn shown(view: &LogLevelsView, now: Timestamp) -> String {
 mod tests {
     use super::*;
 
-    fn check(words: &[&str], expected: Result<Option<(Option<&str>, Option<&str>)>, &str>) {
+    type Asked<'a> = (Option<&'a str>, Option<&'a str>);
+
+    fn check(words: &[&str], expected: Result<Option<Asked<'_>>, &str>) {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let args = LogLevelArgs { words, span: None, json: false };
         let body = body(&args).map_err(|error| error.message);

@@ -131,9 +131,9 @@ impl FromStr for LogFilter {
             }
             // No module path has a dot, no unit goes without one.
             if name.contains('.') {
-                filter.set_unit(name, level)
+                filter.set_unit(name, level);
             } else {
-                filter.targets.push((name.to_owned(), level))
+                filter.targets.push((name.to_owned(), level));
             }
         }
         filter.targets.sort_by_key(|(begin, _)| std::cmp::Reverse(begin.len()));

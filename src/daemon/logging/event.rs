@@ -192,17 +192,20 @@ fn tell(left_out: &LeftOut) {
             }
         }
         None => {
-            tracing::warn!(target: OWN, unit, times, "{times} lines were left out of the log within an hour")
+            tracing::warn!(target: OWN, unit, times, "{times} lines were left out of the log within an hour");
         }
     }
 }
+
+/// Takes one whole line.
+type Write = Box<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Where lines go.
 pub enum Way {
     /// journald.
     Journal(Journal),
     /// Lines.
-    Lines(Form, Box<dyn Fn(&[u8]) + Send + Sync>),
+    Lines(Form, Write),
 }
 
 impl Way {
@@ -317,7 +320,7 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for Outlet {
                 }
                 Verdict::Write => {}
                 Verdict::WriteAfter(times) => {
-                    fields.put("repeated", format!("{times} times since the last line"))
+                    fields.put("repeated", format!("{times} times since the last line"));
                 }
                 Verdict::WriteAsLast => {
                     fields.put(

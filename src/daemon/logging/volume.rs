@@ -246,7 +246,9 @@ mod tests {
     #[test]
     fn what_stopped_is_told_of_at_the_end_of_the_hour() {
         let mut volume = Volume::default();
-        (0..4).for_each(|minute| drop(warn(&mut volume, "refused", minute)));
+        for minute in 0..4 {
+            warn(&mut volume, "refused", minute);
+        }
         let end = Timestamp(0).plus(WINDOW);
         assert_eq!(volume.next_end(), Some(end));
         assert_eq!(volume.left_out(Timestamp(1), false), []);

@@ -102,8 +102,7 @@ mod tests {
         let args = LogLevelArgs { words, span: None, json: false };
         let body = body(&args).map_err(|error| error.message);
         let body = body.map(|body| body.map(|body| (body.unit, body.level)));
-        let owned =
-            |pair: (Option<&str>, Option<&str>)| (pair.0.map(str::to_owned), pair.1.map(str::to_owned));
+        let owned = |pair: Asked<'_>| (pair.0.map(str::to_owned), pair.1.map(str::to_owned));
         assert_eq!(body, expected.map(|pair| pair.map(owned)).map_err(str::to_owned));
     }
 

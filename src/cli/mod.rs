@@ -10,6 +10,7 @@ pub mod confined;
 mod context;
 pub mod cost;
 pub mod demo;
+pub mod doctor;
 pub mod edit;
 pub mod enable;
 pub mod env;
@@ -40,6 +41,7 @@ pub mod route;
 pub mod run;
 pub mod schema;
 pub mod secret;
+pub mod service;
 pub mod show;
 pub mod status;
 pub mod unit_diff;
@@ -169,6 +171,10 @@ enum Command {
     Logs(logs::LogsArgs),
     /// Show or change what the running daemon logs, of all or of one unit, for a while
     LogLevel(log_level::LogLevelArgs),
+    /// Look for what is wrong with this setup, and how to mend it
+    Doctor(doctor::DoctorArgs),
+    /// Run the daemon as a service of yours: systemd or launchd
+    Service(service::ServiceArgs),
     /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
     Mcp(mcp::McpArgs),
     /// Become another program with fewer rights: how the daemon starts what it confines
@@ -273,6 +279,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),
         Command::Logs(args) => threads(1)?.block_on(logs::command(args, context)),
         Command::LogLevel(args) => threads(1)?.block_on(log_level::command(args, context)),
+        Command::Doctor(args) => threads(1)?.block_on(doctor::command(args, context)),
+        Command::Service(args) => threads(1)?.block_on(service::command(args, context)),
         Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),
     }
 }

@@ -2,6 +2,7 @@
 //! alike; orders to single units go the same way, as a change of what is held back.
 
 mod changes;
+mod named;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use self::changes::{Changes, Side, differing, needs_restart};
+use self::named::{named, still_off};
 use super::assembly::fit_to_plan;
 use super::facts::Answers;
 use super::findings::FindingLog;
@@ -40,7 +42,7 @@ use crate::store::Store;
 use crate::supervise::UnitState;
 use crate::unit::compile::Compiled;
 use crate::unit::condition;
-use crate::unit::plan::{Kind, Off, OffState, Plan, Standing, UnitName};
+use crate::unit::plan::{Kind, Plan, Standing, UnitName};
 
 /// Where the units of a running daemon are changed. Cheap to clone; clones are the same.
 #[derive(Clone)]
@@ -463,38 +465,6 @@ fn only_about(mut view: ReloadView, name: &UnitName) -> ReloadView {
         () => ReloadOutcome::Applied,
     };
     view
-}
-
-/// The unit that is meant by a name with or without its kind.
-fn named(given: &str, plan: &Plan) -> Result<UnitName, Fault> {
-    if let Some(name) = plan.sources.keys().find(|name| name.to_string() == given) {
-        return Ok(name.clone());
-    }
-    let like: Vec<&UnitName> = plan.sources.keys().filter(|name| name.name == given).collect();
-    match like.as_slice() {
-        [only] => Ok((*only).clone()),
-        [] => {
-            let fault = Fault::not_found(format!("there is no unit {given}"));
-            Err(fault.hint("workagent list-units --all lists them"))
-        }
-        many => {
-            let names: Vec<String> = many.iter().map(ToString::to_string).collect();
-            Err(Fault::usage(format!("{given} could be {}", names.join(" or "))))
-        }
-    }
-}
-
-/// An order could not make it run.
-fn still_off(name: &UnitName, off: &Off) -> Fault {
-    let place = off.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
-    let fault = Fault::refused(format!("{name} is off: {}{place}", off.reason));
-    match off.state {
-        OffState::Disabled => fault.hint(format!("workagent enable {name}")),
-        OffState::Masked => fault.hint(format!("workagent unmask {name}")),
-        OffState::Stopped => fault.hint("workagent isolate default"),
-        OffState::Condition => fault.hint(format!("workagent analyze condition {name}")),
-        OffState::BadSetting | OffState::Dependency => fault.hint("workagent validate shows the place"),
-    }
 }
 
 /// For `systemctl status`.

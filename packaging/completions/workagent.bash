@@ -1835,12 +1835,16 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__env__subcmd__show)
-            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --route --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --route)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

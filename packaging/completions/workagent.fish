@@ -481,6 +481,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand env; and not __fish_
 complete -c workagent -n "__fish_workagent_using_subcommand env; and not __fish_seen_subcommand_from show help" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand env; and not __fish_seen_subcommand_from show help" -f -a "show" -d 'Show which variables an engine\'s programs get, and from where; an engine may add its own, such as its home'
 complete -c workagent -n "__fish_workagent_using_subcommand env; and not __fish_seen_subcommand_from show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand env; and __fish_seen_subcommand_from show" -l route -d 'In cases of this route, which may add to it' -r
 complete -c workagent -n "__fish_workagent_using_subcommand env; and __fish_seen_subcommand_from show" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand env; and __fish_seen_subcommand_from show" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand env; and __fish_seen_subcommand_from show" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -98,7 +98,7 @@ mod tests {
         match expected {
             None => assert_eq!(said, None, "{folder}"),
             Some(what) => {
-                assert!(said.as_ref().is_some_and(|said| said.contains(what)), "{folder}: {said:?}")
+                assert!(said.as_ref().is_some_and(|said| said.contains(what)), "{folder}: {said:?}");
             }
         }
     }

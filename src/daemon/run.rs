@@ -11,6 +11,7 @@ use super::assembly::Assembly;
 use super::backup::units_of;
 use super::clock_watch;
 use super::housekeeping::Housekeeping;
+use super::logging::Log;
 use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
@@ -38,6 +39,7 @@ pub async fn run(
     files: UnitSource,
     signals: Signals,
     service: ServiceManager,
+    log: Log,
 ) -> io::Result<StopOutcome> {
     let api = assembly.api_state();
     let Assembly { bundle, store, compiled, secrets, environment, paths, scrubber, clock, lock, .. } =
@@ -72,6 +74,7 @@ pub async fn run(
         clock: clock.clone(),
         service,
         watched: watcher.modes(),
+        log: log.clone(),
     };
     let start = Start { files, compiled, running };
     let reloader = Reloader::new(rooms, start, api.present.clone());
@@ -118,6 +121,10 @@ pub async fn run(
         };
         seen_end.run_until_cancelled(watch).await;
     });
+    let (kept, kept_end) = (log.clone(), end.clone());
+    process.spawn("log", async move {
+        kept_end.run_until_cancelled(kept.keep()).await;
+    });
     let (asked, asked_end, reloads) = (reloader.clone(), end.clone(), Arc::clone(&orders.reload));
     process.spawn("reload", async move {
         let reload = async {
@@ -148,6 +155,7 @@ pub async fn run(
     super::assembly::stamp(&paths, &store).await;
     store.close().await;
     drop(lock);
+    log.flush();
     if outcome.graceful {
         tracing::info!("stopped");
     } else {

@@ -17,6 +17,7 @@ pub mod keep;
 pub mod language;
 pub mod limits;
 pub mod live;
+pub mod log_filter;
 pub mod marker;
 pub mod mcp;
 pub mod money;

@@ -16,7 +16,7 @@ fn daemon() -> DaemonUnit {
         store_path: None::<PathBuf>,
         store_normal: false,
         keep: crate::model::keep::Keep::default(),
-        log_level: String::new(),
+        log: Default::default(),
         own: Vec::new(),
         known: Vec::new(),
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::model::keep::Keep;
 use crate::unit::kinds::money;
-use crate::unit::plan::DaemonUnit;
+use crate::unit::plan::{DaemonUnit, LogSettings};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -85,10 +85,28 @@ const DAY_S: u64 = 86_400;
 
 const CENTURY_S: u64 = 36_525 * DAY_S;
 
-const LOG: &[KeySpec] =
-    &[KeySpec::new("level", ValueType::Text, "A level, or a filter such as `info,workagent::store=debug`")
-        .default("\"info\"")
-        .at_start()];
+const LOG: &[KeySpec] = &[
+    KeySpec::new(
+        "level",
+        ValueType::LogFilter,
+        "`off`, `error`, `warn`, `info`, `debug` or `trace`; with others for single units and parts of the program, as in \
+         `info,inbox.connector=debug,workagent::store=trace`",
+    )
+    .default("\"info\""),
+    KeySpec::new(
+        "format",
+        ValueType::Choice(&["text", "json"]),
+        "Lines for people, or one JSON object a line; the journal has its fields anyway",
+    )
+    .default("\"text\"")
+    .at_start(),
+    KeySpec::new(
+        "file",
+        ValueType::Path,
+        "Write the log to this file instead of standard error or the journal; it is rotated, 20 MB in all",
+    )
+    .at_start(),
+];
 
 const TRUST: &[KeySpec] = &[
     KeySpec::new("own", ValueType::List, "Your own addresses, or globs: `trust = [\"own\"]` of routes"),
@@ -119,7 +137,11 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
             backup_every: store.duration("backup_every"),
             backups: store.integer("backups").and_then(|n| usize::try_from(n).ok()).unwrap_or(7),
         },
-        log_level: log.text("level").unwrap_or("info").to_owned(),
+        log: LogSettings {
+            filter: log.text("level").and_then(|text| text.parse().ok()).unwrap_or_default(),
+            json: log.text("format") == Some("json"),
+            file: log.path("file").cloned(),
+        },
         own: trust.list("own").to_vec(),
         known: trust.list("known").to_vec(),
     }

@@ -28,7 +28,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             store_path: None,
             store_normal: false,
             keep: crate::model::keep::Keep::default(),
-            log_level: String::new(),
+            log: Default::default(),
             own: Vec::new(),
             known: Vec::new(),
         }),

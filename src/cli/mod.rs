@@ -28,6 +28,7 @@ pub mod look;
 pub mod manual;
 pub mod masked;
 pub mod mcp;
+pub mod metrics;
 pub mod new;
 pub mod orders;
 pub mod outbox;
@@ -182,6 +183,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Run the daemon as a service of yours: systemd or launchd
     Service(service::ServiceArgs),
+    /// Print the state of the daemon for Prometheus
+    Metrics,
     /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
     Mcp(mcp::McpArgs),
     /// Become another program with fewer rights: how the daemon starts what it confines
@@ -290,6 +293,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Restore(args) => threads(1)?.block_on(restore::command(args, context)),
         Command::Doctor(args) => threads(1)?.block_on(doctor::command(args, context)),
         Command::Service(args) => threads(1)?.block_on(service::command(args, context)),
+        Command::Metrics => threads(1)?.block_on(metrics::command(context)),
         Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),
     }
 }

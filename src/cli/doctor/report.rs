@@ -121,7 +121,7 @@ fn shown(origin: &KeyOrigin) -> String {
     let bare = value.trim_matches('"');
     let is_span = bare.len() > 1
         && bare.starts_with(|c: char| c.is_ascii_digit())
-        && bare.chars().all(|c| c.is_ascii_digit() || "smhdKMGB.".contains(c));
+        && bare.chars().all(|c| c.is_ascii_digit() || "smhdKMGB".contains(c));
     let is_number = value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
     let is_word = WORDS.contains(&origin.key.as_str())
         && bare.len() < 32

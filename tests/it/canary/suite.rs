@@ -493,10 +493,7 @@ fn thirty_secrets_and_no_piece_of_one_gets_out() {
     search.in_files(&house.path("state"));
     let log = daemon.stop();
     search.in_bytes("the log", &log);
-    assert!(
-        log.contains("TRACE") && log.contains("[masked]") && log.contains("hyper"),
-        "it was not talkative"
-    );
+    assert!(log.contains("TRACE") && log.contains("hyper"), "it was not talkative");
     // Without a daemon the same commands open record and store themselves.
     for args in COMMANDS.iter().take(12) {
         let ran = house.run(args);

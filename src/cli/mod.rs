@@ -209,8 +209,9 @@ pub fn main(
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            // What was typed is repeated in it, and may have been a secret.
-            let _ = write!(masked::stderr(&scrubber), "{}", error.render().ansi());
+            // What was typed is repeated in it, and may have been a secret. Plain: the codes of a colour would stand before
+            // a token like a letter of it.
+            let _ = write!(masked::stderr(&scrubber), "{}", error.render());
             return exit::USAGE;
         }
         // Help and version are data.

@@ -112,6 +112,9 @@ _workagent() {
             workagent,mcp)
                 cmd="workagent__subcmd__mcp"
                 ;;
+            workagent,metrics)
+                cmd="workagent__subcmd__metrics"
+                ;;
             workagent,new)
                 cmd="workagent__subcmd__new"
                 ;;
@@ -375,6 +378,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help,mcp)
                 cmd="workagent__subcmd__help__subcmd__mcp"
+                ;;
+            workagent__subcmd__help,metrics)
+                cmd="workagent__subcmd__help__subcmd__metrics"
                 ;;
             workagent__subcmd__help,new)
                 cmd="workagent__subcmd__help__subcmd__new"
@@ -755,7 +761,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service purge mcp confined help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1695,12 +1701,16 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__doctor)
-            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --json --report --names --write --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1897,7 +1907,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service purge mcp confined help"
+            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2527,6 +2537,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__mcp)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__metrics)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3665,6 +3689,32 @@ _workagent() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__metrics)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

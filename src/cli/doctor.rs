@@ -11,6 +11,7 @@ mod linger;
 mod manager;
 mod path;
 mod record;
+mod report;
 mod secrets;
 mod service;
 mod service_file;
@@ -18,6 +19,8 @@ mod service_settings;
 mod state_folder;
 mod units;
 mod verdict;
+
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
@@ -28,6 +31,7 @@ use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{self, Paint};
+use super::units::UnitSet;
 use crate::daemon::exit;
 
 /// `workagent doctor`
@@ -36,6 +40,15 @@ pub struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print a report that can be posted: units are numbered, texts of settings, folders and secrets masked
+    #[arg(long, conflicts_with = "json")]
+    report: bool,
+    /// Keep the names of units in the report
+    #[arg(long, requires = "report")]
+    names: bool,
+    /// Write the report to this file too, after it was shown
+    #[arg(long, requires = "report", value_name = "FILE")]
+    write: Option<PathBuf>,
 }
 
 /// One check: a file, and a row here.
@@ -91,6 +104,17 @@ struct Report {
 pub async fn command(args: DoctorArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
     let facts = Facts::gather(context).await?;
     let report = examine(&facts);
+    if args.report {
+        let text = report::text(&facts, &report, &UnitSet::read(context), args.names);
+        context.out.write_all(text.as_bytes())?;
+        context.out.flush()?;
+        if let Some(file) = args.write {
+            let written = std::fs::write(&file, &text);
+            written.map_err(|error| CliError::doing(&format!("write {}", file.display()), &error))?;
+            context.note(&format!("written to {}: read it before you post it\n", file.display()));
+        }
+        return Ok(exit::OK);
+    }
     let text = if args.json { pretty(&report) } else { shown(&report, context.paint(), context.width()) };
     context.out.write_all(facts.scrubber.scrub(&text).as_bytes())?;
     Ok(if report.well { exit::OK } else { exit::FAILURE })

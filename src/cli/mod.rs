@@ -28,6 +28,7 @@ pub mod look;
 pub mod manual;
 pub mod masked;
 pub mod mcp;
+pub mod metrics;
 pub mod new;
 pub mod orders;
 pub mod outbox;
@@ -183,6 +184,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Run the daemon as a service of yours: systemd or launchd
     Service(service::ServiceArgs),
+    /// Print the state of the daemon for Prometheus
+    Metrics,
     /// Let go of everything that came through one connector
     Purge(purge::PurgeArgs),
     /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
@@ -209,8 +212,9 @@ pub fn main(
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            // What was typed is repeated in it, and may have been a secret.
-            let _ = write!(masked::stderr(&scrubber), "{}", error.render().ansi());
+            // What was typed is repeated in it, and may have been a secret. Plain: the codes of a colour would stand before
+            // a token like a letter of it.
+            let _ = write!(masked::stderr(&scrubber), "{}", error.render());
             return exit::USAGE;
         }
         // Help and version are data.
@@ -293,6 +297,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Restore(args) => threads(1)?.block_on(restore::command(args, context)),
         Command::Doctor(args) => threads(1)?.block_on(doctor::command(args, context)),
         Command::Service(args) => threads(1)?.block_on(service::command(args, context)),
+        Command::Metrics => threads(1)?.block_on(metrics::command(context)),
         Command::Purge(args) => threads(1)?.block_on(purge::command(args, context)),
         Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),
     }

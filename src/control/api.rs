@@ -4,6 +4,7 @@
 mod cases;
 mod cost;
 mod log;
+mod metrics;
 mod outbox;
 mod purge;
 mod review;
@@ -106,6 +107,8 @@ pub fn router(state: ApiState) -> Router {
     Router::new()
         .route("/v1/hello", get(hello))
         .route("/v1/status", get(status::status))
+        .route("/v1/metrics", get(metrics::json))
+        .route("/metrics", get(metrics::plain))
         .route("/v1/cases", get(cases::list))
         .route("/v1/cases/{id}", get(cases::show))
         .route("/v1/cases/{id}/prompt", get(cases::prompt))

@@ -6,5 +6,6 @@ mod finish;
 pub mod health;
 pub mod listener;
 pub mod manager;
+pub mod metrics;
 pub mod server;
 pub mod wire;

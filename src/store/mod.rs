@@ -32,6 +32,7 @@ mod rows;
 mod runs;
 pub mod state;
 mod sync;
+mod tally;
 mod tune;
 mod types;
 mod writer;
@@ -55,6 +56,7 @@ pub use records::KeptPrompt;
 pub use replays::{Replay, ReplayEnd, WaitingReplay};
 pub use rests::{Rest, Rests};
 pub use sync::TIMER_IDENTITY;
+pub use tally::RunTally;
 pub use tune::tune_allocator;
 pub use types::*;
 

@@ -1,6 +1,8 @@
 //! Secrets in every place where they are kept, and everybody who gets one blabs: none may be found outside the secret
 //! store afterwards (S14, S42). With the real binary at its most talkative level.
 
+mod suite;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::LazyLock;

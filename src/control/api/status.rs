@@ -25,7 +25,7 @@ pub(super) async fn status(State(state): Shared) -> Reply<StatusView> {
     Ok(Json(view(&state).await?))
 }
 
-async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
+pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
     let now = state.clock.now();
     let present = state.present.get();
     let rests = state.store.rests().await?;

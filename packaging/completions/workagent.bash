@@ -466,6 +466,9 @@ _workagent() {
             workagent__subcmd__help__subcmd__outbox,cancel)
                 cmd="workagent__subcmd__help__subcmd__outbox__subcmd__cancel"
                 ;;
+            workagent__subcmd__help__subcmd__outbox,dismiss)
+                cmd="workagent__subcmd__help__subcmd__outbox__subcmd__dismiss"
+                ;;
             workagent__subcmd__help__subcmd__outbox,list)
                 cmd="workagent__subcmd__help__subcmd__outbox__subcmd__list"
                 ;;
@@ -538,6 +541,9 @@ _workagent() {
             workagent__subcmd__outbox,cancel)
                 cmd="workagent__subcmd__outbox__subcmd__cancel"
                 ;;
+            workagent__subcmd__outbox,dismiss)
+                cmd="workagent__subcmd__outbox__subcmd__dismiss"
+                ;;
             workagent__subcmd__outbox,help)
                 cmd="workagent__subcmd__outbox__subcmd__help"
                 ;;
@@ -549,6 +555,9 @@ _workagent() {
                 ;;
             workagent__subcmd__outbox__subcmd__help,cancel)
                 cmd="workagent__subcmd__outbox__subcmd__help__subcmd__cancel"
+                ;;
+            workagent__subcmd__outbox__subcmd__help,dismiss)
+                cmd="workagent__subcmd__outbox__subcmd__help__subcmd__dismiss"
                 ;;
             workagent__subcmd__outbox__subcmd__help,help)
                 cmd="workagent__subcmd__outbox__subcmd__help__subcmd__help"
@@ -2460,7 +2469,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__outbox)
-            opts="list cancel release"
+            opts="list cancel dismiss release"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2474,6 +2483,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__outbox__subcmd__cancel)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__outbox__subcmd__dismiss)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3548,7 +3571,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__outbox)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list cancel release help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list cancel dismiss release help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3599,8 +3622,34 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__outbox__subcmd__dismiss)
+            opts="-h -V --all --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__outbox__subcmd__help)
-            opts="list cancel release help"
+            opts="list cancel dismiss release help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3614,6 +3663,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__outbox__subcmd__help__subcmd__cancel)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__outbox__subcmd__help__subcmd__dismiss)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

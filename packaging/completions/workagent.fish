@@ -498,18 +498,19 @@ complete -c workagent -n "__fish_workagent_using_subcommand cost" -l json -d 'Pr
 complete -c workagent -n "__fish_workagent_using_subcommand cost" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand cost" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand cost" -s V -l version -d 'Print version'
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -l no-pager -d 'Do not show long lists in a pager'
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -s V -l version -d 'Print version'
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -f -a "list" -d 'List sends, newest first'
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -f -a "cancel" -d 'Take back a send that has not left yet'
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -f -a "release" -d 'Decide about a held send: send it (again)'
-complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel release help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -f -a "list" -d 'List sends, newest first'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -f -a "cancel" -d 'Take back a send that has not left yet'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -f -a "dismiss" -d 'Take note of a send that was given up: it is no news any more, and its case is dismissed'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -f -a "release" -d 'Decide about a held send: send it (again)'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and not __fish_seen_subcommand_from list cancel dismiss release help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l state -d 'Only in this state: approved, sending, sent, uncertain, held, dead, cancelled' -r
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l limit -d 'At most so many' -r
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from list" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
@@ -529,6 +530,15 @@ never\t'Never'"
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from cancel" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from dismiss" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from dismiss" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from dismiss" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from dismiss" -l all -d 'All that were given up'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from dismiss" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from dismiss" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from dismiss" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -540,6 +550,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_s
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from release" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "list" -d 'List sends, newest first'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "cancel" -d 'Take back a send that has not left yet'
+complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "dismiss" -d 'Take note of a send that was given up: it is no news any more, and its case is dismissed'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "release" -d 'Decide about a held send: send it (again)'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c workagent -n "__fish_workagent_using_subcommand pause" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
@@ -1118,6 +1129,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from env" -f -a "show" -d 'Show which variables an engine\'s programs get, and from where; an engine may add its own, such as its home'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "list" -d 'List sends, newest first'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "cancel" -d 'Take back a send that has not left yet'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "dismiss" -d 'Take note of a send that was given up: it is no news any more, and its case is dismissed'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "release" -d 'Decide about a held send: send it (again)'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "login" -d 'Log in at the platform of a connector, with a client of your own, and store the token'

@@ -2,6 +2,7 @@
 //! alike; orders to single units go the same way, as a change of what is held back.
 
 mod changes;
+mod told;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use self::changes::{Changes, Side, differing, needs_restart};
+pub(super) use self::told::status_line;
+use self::told::{only_about, still_off};
 use super::assembly::fit_to_plan;
 use super::facts::Answers;
 use super::findings::FindingLog;
@@ -39,7 +42,7 @@ use crate::store::Store;
 use crate::supervise::UnitState;
 use crate::unit::compile::Compiled;
 use crate::unit::condition;
-use crate::unit::plan::{Kind, Off, OffState, Plan, Standing, UnitName};
+use crate::unit::plan::{Kind, Plan, Standing, UnitName};
 
 /// Where the units of a running daemon are changed. Cheap to clone; clones are the same.
 #[derive(Clone)]
@@ -183,7 +186,7 @@ impl Reloader {
         let aim = Aim { compiled, anew: BTreeSet::new(), holds: inner.holds.clone() };
         let view = self.apply(&mut inner, aim, dry_run, begun).await?;
         if let (Some(reloading), Some(running)) = (reloading, &inner.running) {
-            reloading.done(&status_line(running));
+            reloading.done(&status_line(running, view.errors));
         }
         drop(inner);
         let applied = matches!(view.outcome, ReloadOutcome::Applied | ReloadOutcome::AppliedWithFailures);
@@ -266,7 +269,6 @@ impl Reloader {
             ways = running.bundle().desk.ways_out();
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
-            self.0.rooms.service.status(&status_line(running));
         }
         inner.holds = holds;
         inner.compiled = Arc::clone(&compiled);
@@ -296,6 +298,7 @@ impl Reloader {
         for name in plan.kept.keys().filter(|name| !before.plan.kept.contains_key(name)) {
             tracing::warn!(unit = %name, "its file has errors: its last good version stays in force");
         }
+        self.0.rooms.service.status(&status_line(running, errors));
         let since = before.findings_since.filter(|_| before.findings > 0);
         self.0.present.set(Present {
             findings_since: (errors > 0).then(|| since.unwrap_or_else(|| self.0.rooms.clock.now())),
@@ -439,18 +442,6 @@ fn daemon_text(compiled: &Compiled) -> Option<&Arc<str>> {
     compiled.canonical.iter().find(|(name, _)| name.kind == Kind::Daemon).map(|(_, text)| text)
 }
 
-/// What an order came to: faults of unit files that it has nothing to do with are no failure of it.
-fn only_about(mut view: ReloadView, name: &UnitName) -> ReloadView {
-    let name = name.to_string();
-    view.changes.retain(|view| view.unit == name || !view.change.is_fault());
-    view.outcome = match () {
-        () if view.changes.iter().any(|view| view.change.is_fault()) => ReloadOutcome::AppliedWithFailures,
-        () if view.changes.is_empty() => ReloadOutcome::Nothing,
-        () => ReloadOutcome::Applied,
-    };
-    view
-}
-
 /// The unit that is meant by a name with or without its kind.
 fn named(given: &str, plan: &Plan) -> Result<UnitName, Fault> {
     if let Some(name) = plan.sources.keys().find(|name| name.to_string() == given) {
@@ -468,23 +459,4 @@ fn named(given: &str, plan: &Plan) -> Result<UnitName, Fault> {
             Err(Fault::usage(format!("{given} could be {}", names.join(" or "))))
         }
     }
-}
-
-/// An order could not make it run.
-fn still_off(name: &UnitName, off: &Off) -> Fault {
-    let place = off.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
-    let fault = Fault::refused(format!("{name} is off: {}{place}", off.reason));
-    match off.state {
-        OffState::Disabled => fault.hint(format!("workagent enable {name}")),
-        OffState::Masked => fault.hint(format!("workagent unmask {name}")),
-        OffState::Stopped => fault.hint("workagent isolate default"),
-        OffState::Condition => fault.hint(format!("workagent analyze condition {name}")),
-        OffState::BadSetting | OffState::Dependency => fault.hint("workagent validate shows the place"),
-    }
-}
-
-/// For `systemctl status`.
-pub(super) fn status_line(running: &RunningBundle) -> String {
-    let bundle = running.bundle();
-    format!("{} unit files, generation {}", bundle.plan.sources.len(), bundle.generation)
 }

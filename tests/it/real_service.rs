@@ -23,7 +23,8 @@ enabled = true
 
 const POLITE: &str = "[engine]\nengine = \"template\"\n[template]\ntext = \"Thank you for {{ title }}.\"\n[install]\nenabled = true\n";
 
-const ROUTE: &str = "[route]\nengines = [\"polite\"]\n[match]\nconnector = [\"notes\"]\n[install]\nenabled = true\n";
+const ROUTE: &str =
+    "[route]\nengines = [\"polite\"]\n[match]\nconnector = [\"notes\"]\n[install]\nenabled = true\n";
 
 /// Installed, with a folder as connector, and running.
 fn installed(more: &[&str]) -> Option<Session> {
@@ -81,7 +82,11 @@ fn real_service_from_install_to_uninstall() {
     session.ok(&["systemctl", "--user", "start", "workagent"]);
     let status = session.workagent(&["service", "status"]);
     assert_eq!(status.code, Some(0), "{}", status.out);
-    assert!(status.out.contains("running (process ") && status.out.contains("lingering is off"), "{}", status.out);
+    assert!(
+        status.out.contains("running (process ") && status.out.contains("lingering is off"),
+        "{}",
+        status.out
+    );
     assert!(session.property("StatusText").contains("unit files, generation"));
 
     // The service does its work, and the journal says so with fields.
@@ -102,6 +107,8 @@ fn real_service_from_install_to_uninstall() {
     let reload = session.run(&["systemctl", "--user", "reload", "workagent"]);
     assert!(reload.code != Some(0) && reload.err.contains("failed"), "{:?} {}", reload.code, reload.err);
     assert_eq!((session.property("ActiveState").as_str(), pid(&session)), ("active", before));
+    let told = session.ok(&["systemctl", "--user", "status", "workagent"]);
+    assert!(told.contains("1 error in them"), "{told}");
     session.unit("polite.engine.toml", POLITE);
     session.ok(&["systemctl", "--user", "reload", "workagent"]);
 
@@ -123,7 +130,9 @@ fn real_service_from_install_to_uninstall() {
 #[test]
 fn real_service_is_restarted_after_kills_and_stalls_but_not_on_78() {
     let Some(session) = installed(&[]) else { return };
-    session.drop_in("[Service]\nRestartSec=100ms\nWatchdogSec=3s\nTimeoutAbortSec=2s\n[Unit]\nStartLimitBurst=50\n");
+    session.drop_in(
+        "[Service]\nRestartSec=100ms\nWatchdogSec=3s\nTimeoutAbortSec=2s\n[Unit]\nStartLimitBurst=50\n",
+    );
     session.ok(&["systemctl", "--user", "restart", "workagent"]);
 
     let first = pid(&session);
@@ -211,8 +220,15 @@ fn real_readers_take_the_agent_and_refuse_a_bad_one() {
         (output.status.code(), String::from_utf8_lossy(&text).into_owned())
     };
     assert_eq!(lint(&root.join("packaging/launchd/local.workagent.plist")), (Some(0), String::new()));
-    let printed =
-        session.workagent(&["service", "install", "--print", "--manager", "launchd", "--path", "/R & D/bin:/bin"]);
+    let printed = session.workagent(&[
+        "service",
+        "install",
+        "--print",
+        "--manager",
+        "launchd",
+        "--path",
+        "/R & D/bin:/bin",
+    ]);
     let file = tempfile::Builder::new().suffix(".plist").tempfile().unwrap();
     std::fs::write(file.path(), printed.out).unwrap();
     assert_eq!(lint(file.path()), (Some(0), String::new()));

@@ -21,7 +21,7 @@ fn house() -> House {
 fn engines(house: &House) -> serde_json::Value {
     let ran = house.run(&["doctor", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    let rows = report["checks"].as_array().unwrap();
+    let rows = report.get("checks").and_then(serde_json::Value::as_array).unwrap();
     rows.iter().find(|row| row["check"] == "engines").unwrap().clone()
 }
 
@@ -49,7 +49,8 @@ fn doctor_names_the_engine_the_name_and_the_folders() {
 fn a_path_in_the_unit_mends_both_layers() {
     let mut house = house();
     house.set("PATH", "/usr/bin:/bin");
-    let path = format!("path = [\"{}\", \"{}\"]\n", house.path("engines").display(), house.path("node").display());
+    let path =
+        format!("path = [\"{}\", \"{}\"]\n", house.path("engines").display(), house.path("node").display());
     house.unit("fake.engine.toml", &FAKE.replace("{more}", &path));
     assert_eq!(engines(&house)["level"], "ok");
 }
@@ -57,12 +58,14 @@ fn a_path_in_the_unit_mends_both_layers() {
 #[test]
 fn what_would_be_written_is_printed_and_not_written() {
     let house = House::new();
-    let unit = house.ok(&["service", "install", "--print", "--manager", "systemd", "--path", "/opt/my tools:/bin"]);
+    let unit =
+        house.ok(&["service", "install", "--print", "--manager", "systemd", "--path", "/opt/my tools:/bin"]);
     assert!(unit.contains("Environment=\"PATH=/opt/my tools:/bin\"\n"), "{unit}");
     let state = format!("Environment=\"WORKAGENT_STATE_DIR={}\"\n", house.path("state").display());
     assert!(unit.contains(&state), "{unit}");
     assert!(unit.contains(&format!("ExecStart=\"{}\" run\n", env!("CARGO_BIN_EXE_workagent"))), "{unit}");
-    let agent = house.ok(&["service", "install", "--print", "--manager", "launchd", "--path", "/opt/my tools:/bin"]);
+    let agent =
+        house.ok(&["service", "install", "--print", "--manager", "launchd", "--path", "/opt/my tools:/bin"]);
     assert!(agent.contains("<string>/opt/my tools:/bin</string>"), "{agent}");
     assert!(std::fs::read_dir(house.path("home")).unwrap().next().is_none(), "nothing is written");
 }

@@ -62,7 +62,9 @@ impl Session {
         #[expect(clippy::disallowed_methods, reason = "a test plays the user")]
         let mut command = std::process::Command::new("timeout");
         command.arg((LONG.as_secs() * 4).to_string());
-        command.args(["setpriv", "--reuid", id, "--regid", self.lab.fact("GID"), "--init-groups"]).args(words);
+        command
+            .args(["setpriv", "--reuid", id, "--regid", self.lab.fact("GID"), "--init-groups"])
+            .args(words);
         command.env_clear().current_dir(home).stdin(std::process::Stdio::null());
         command.env("PATH", format!("{home}/bin:/usr/local/bin:/usr/bin:/bin")).env("HOME", home);
         command.env("USER", name).env("LOGNAME", name).env("SHELL", "/bin/bash").env("LANG", "C.UTF-8");
@@ -122,7 +124,8 @@ impl Session {
         #[expect(clippy::disallowed_methods, reason = "a test plays the user")]
         let synced = std::process::Command::new("journalctl").arg("--sync").status();
         assert!(synced.unwrap().success());
-        let lines = self.ok(&["journalctl", "--user", "-u", "workagent", "-o", "json", "--all", "--no-pager"]);
+        let lines =
+            self.ok(&["journalctl", "--user", "-u", "workagent", "-o", "json", "--all", "--no-pager"]);
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }

@@ -103,7 +103,7 @@ fn real_service_from_install_to_uninstall() {
     session.ok(&["systemctl", "--user", "reload", "workagent"]);
     // An edit that is wrong is one, and the service goes on as it was.
     let before = pid(&session);
-    session.unit("polite.engine.toml", &POLITE.replace("engine = \"template\"", "engine = \"templat\""));
+    session.unit("polite.engine.toml", &POLITE.replace("engine = \"template\"", "engine = \"no-such\""));
     let reload = session.run(&["systemctl", "--user", "reload", "workagent"]);
     assert!(reload.code != Some(0) && reload.err.contains("failed"), "{:?} {}", reload.code, reload.err);
     assert_eq!((session.property("ActiveState").as_str(), pid(&session)), ("active", before));

@@ -20,7 +20,6 @@ use crate::daemon::paths::Paths;
 use crate::daemon::service::{Site, System, state};
 use crate::model::environment::Environment;
 use crate::model::limits::CONTROL_HELLO_TIMEOUT;
-use crate::secret::scrub::Scrubber;
 
 /// A way to the handlers.
 pub enum Backend {
@@ -48,7 +47,7 @@ impl Backend {
             compiled,
             pinned: None,
             clock: context.clock.clone(),
-            scrubber: Scrubber::default(),
+            scrubber: context.scrubber.clone(),
         };
         let assembly = match Assembly::open(options).await {
             Ok(assembly) => assembly,

@@ -94,7 +94,7 @@ impl Facts {
         };
         let installed = state.iter().flatten().find(|state| state.is_installed());
         let (environment, environment_of) = service_environment(context, &paths).await;
-        let scrubber = Scrubber::default();
+        let scrubber = context.scrubber.clone();
         let (file, key) = (paths.secrets_file(), paths.secrets_key());
         let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone());
         let kept = secrets.file().describe();

@@ -1,9 +1,8 @@
 //! What is told of a reload or an order: to who gave it, and to the service manager.
 
 use crate::bundle::RunningBundle;
-use crate::control::server::Fault;
 use crate::control::wire::units::{ReloadOutcome, ReloadView};
-use crate::unit::plan::{Off, OffState, UnitName};
+use crate::unit::plan::UnitName;
 
 /// What an order came to: faults of unit files that it has nothing to do with are no failure of it.
 pub(super) fn only_about(mut view: ReloadView, name: &UnitName) -> ReloadView {
@@ -15,19 +14,6 @@ pub(super) fn only_about(mut view: ReloadView, name: &UnitName) -> ReloadView {
         () => ReloadOutcome::Applied,
     };
     view
-}
-
-/// An order could not make it run.
-pub(super) fn still_off(name: &UnitName, off: &Off) -> Fault {
-    let place = off.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
-    let fault = Fault::refused(format!("{name} is off: {}{place}", off.reason));
-    match off.state {
-        OffState::Disabled => fault.hint(format!("workagent enable {name}")),
-        OffState::Masked => fault.hint(format!("workagent unmask {name}")),
-        OffState::Stopped => fault.hint("workagent isolate default"),
-        OffState::Condition => fault.hint(format!("workagent analyze condition {name}")),
-        OffState::BadSetting | OffState::Dependency => fault.hint("workagent validate shows the place"),
-    }
 }
 
 /// For `systemctl status`.

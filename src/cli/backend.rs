@@ -17,6 +17,7 @@ use crate::daemon::assembly::{self, Assembly, AssemblyError};
 use crate::daemon::exit;
 use crate::daemon::lock::{InstanceLock, LockError};
 use crate::daemon::paths::Paths;
+use crate::daemon::service::{Site, System, state};
 use crate::model::environment::Environment;
 use crate::model::limits::CONTROL_HELLO_TIMEOUT;
 
@@ -142,6 +143,22 @@ pub(super) async fn daemon_environment(paths: &Paths) -> Option<Environment> {
         Some((os(name), os(value.get(1..)?)))
     });
     Some(Environment::of(pairs.collect::<Vec<_>>()))
+}
+
+/// The environment in which programs are looked up: the running daemon's, else the one that the installed service would
+/// have, else the shell's. And whose it is, for people.
+pub(super) async fn service_environment(context: &Context<'_>, paths: &Paths) -> (Environment, &'static str) {
+    if let Some(environment) = daemon_environment(paths).await {
+        return (environment, "the running daemon");
+    }
+    let shell = &context.environment;
+    if let Ok(site) = Site::find(shell, None, context.global.state_dir.as_deref())
+        && let Ok(state) = state::ask(&site, &paths.state, &System::new(shell.clone())).await
+        && state.is_installed()
+    {
+        return (state.service_environment(shell), "the service");
+    }
+    (shell.clone(), "this shell: no service is installed")
 }
 
 /// An error of the client, with the exit code of its kind.

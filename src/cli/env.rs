@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::analyze::{compiled, no_such_unit};
-use super::backend::daemon_environment;
+use super::backend::service_environment;
 use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
@@ -35,7 +35,7 @@ enum EnvCommand {
     },
 }
 
-/// Runs the command. Under a daemon it is the daemon's environment that counts.
+/// Runs the command. Under a daemon or as a service it is that environment that counts.
 ///
 /// # Errors
 /// There is no such engine, or it takes no part.
@@ -63,8 +63,7 @@ pub async fn command(args: EnvArgs, context: &mut Context<'_>) -> Result<u8, Cli
             None => return Err(no_such_unit(route, &plan.routes.keys().cloned().collect::<Vec<_>>())),
         },
     };
-    let environment = daemon_environment(&context.paths()?).await;
-    let environment = environment.unwrap_or_else(|| context.environment.clone());
+    let (environment, _) = service_environment(context, &context.paths()?).await;
     let origins = explain(&environment, &unit.child_env());
     let text = if json {
         let rows = origins.iter().map(|(name, origin)| json!({"name": name, "origin": origin.describe()}));

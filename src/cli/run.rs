@@ -52,6 +52,7 @@ pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, Cli
     let Some(mut starts) = Starts::counted(&context.environment, &state) else {
         return run_it(args, context).await;
     };
+    Starts::bound_stderr();
     if let Err(why) = starts.begin(context.clock.now()) {
         context.note(&format!("given up: {why}; `workagent service restart` tries again\n"));
         return Ok(exit::OK);

@@ -3,6 +3,7 @@
 
 mod changes;
 mod named;
+mod told;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::changes::{Changes, Side, differing, needs_restart};
 use self::named::{named, still_off};
+use self::told::only_about;
+pub(super) use self::told::status_line;
 use super::assembly::fit_to_plan;
 use super::facts::Answers;
 use super::findings::FindingLog;
@@ -189,7 +192,7 @@ impl Reloader {
         let aim = Aim { compiled, anew: BTreeSet::new(), holds: inner.holds.clone() };
         let view = self.apply(&mut inner, aim, dry_run, begun).await?;
         if let (Some(reloading), Some(running)) = (reloading, &inner.running) {
-            reloading.done(&status_line(running));
+            reloading.done(&status_line(running, view.errors));
         }
         drop(inner);
         let applied = matches!(view.outcome, ReloadOutcome::Applied | ReloadOutcome::AppliedWithFailures);
@@ -274,7 +277,6 @@ impl Reloader {
             ways = running.bundle().desk.ways_out();
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
-            self.0.rooms.service.status(&status_line(running));
         }
         inner.holds = holds;
         inner.compiled = Arc::clone(&compiled);
@@ -304,6 +306,7 @@ impl Reloader {
         for name in plan.kept.keys().filter(|name| !before.plan.kept.contains_key(name)) {
             tracing::warn!(unit = %name, "its file has errors: its last good version stays in force");
         }
+        self.0.rooms.service.status(&status_line(running, errors));
         let since = before.findings_since.filter(|_| before.findings > 0);
         self.0.present.set(Present {
             findings_since: (errors > 0).then(|| since.unwrap_or_else(|| self.0.rooms.clock.now())),
@@ -453,22 +456,4 @@ pub(super) async fn effective(
 
 fn daemon_text(compiled: &Compiled) -> Option<&Arc<str>> {
     compiled.canonical.iter().find(|(name, _)| name.kind == Kind::Daemon).map(|(_, text)| text)
-}
-
-/// What an order came to: faults of unit files that it has nothing to do with are no failure of it.
-fn only_about(mut view: ReloadView, name: &UnitName) -> ReloadView {
-    let name = name.to_string();
-    view.changes.retain(|view| view.unit == name || !view.change.is_fault());
-    view.outcome = match () {
-        () if view.changes.iter().any(|view| view.change.is_fault()) => ReloadOutcome::AppliedWithFailures,
-        () if view.changes.is_empty() => ReloadOutcome::Nothing,
-        () => ReloadOutcome::Applied,
-    };
-    view
-}
-
-/// For `systemctl status`.
-pub(super) fn status_line(running: &RunningBundle) -> String {
-    let bundle = running.bundle();
-    format!("{} unit files, generation {}", bundle.plan.sources.len(), bundle.generation)
 }

@@ -24,6 +24,7 @@ use crate::control::listener::ControlListener;
 use crate::control::manager::{Manager, Why};
 use crate::control::server::{self, Fault};
 use crate::control::wire::units::ReloadView;
+use crate::diag::Counts;
 use crate::supervise::Group;
 use crate::unit::search::SearchEnv;
 
@@ -49,7 +50,7 @@ pub async fn run(
     let running = RunningBundle::start(bundle);
     let (kicks, alive) = (running.kicks(), running.pulse());
     let (jumps, watched_clock) = (running.board().jumps().clone(), clock.clone());
-    let status = status_line(&running);
+    let status = status_line(&running, Counts::of(&compiled.findings).errors as u64);
     if without_connectors(&running) {
         tracing::warn!(
             "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"

@@ -128,7 +128,7 @@ fn without_the_scrubber_they_would_be() {
 /// The ring of real peers: journald itself. Runs where `WORKAGENT_LAB=1` is set.
 #[test]
 fn journald_keeps_fields_and_no_secret() {
-    let Some(_journald) = journald() else { return };
+    let Some(_journald) = crate::support::lab_systemd::journald() else { return };
     let run = workagent::secret::random::random_hex(8);
     let process = Again::start("redaction::in_journal_role", "journal", &[("RUN", &run)]);
     let (status, rest) = process.end();
@@ -164,25 +164,6 @@ fn in_journal_role() {
     tracing::warn!("got canary-0123456789\nand Y2FuYXJ5LTAxMjM0NTY3ODk=");
     let many = "x".repeat(1_000_000);
     tracing::info!(a = many, b = many, c = many, d = many, e = many, f = many, g = many, h = many, "{many}");
-}
-
-fn journald() -> Option<std::process::Child> {
-    use std::io::{BufRead, BufReader};
-    use std::process::Stdio;
-    #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests")]
-    let on = std::env::var("WORKAGENT_LAB").is_ok_and(|value| value == "1");
-    if !on {
-        return None;
-    }
-    #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]
-    let mut command = std::process::Command::new("bash");
-    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/journald.sh");
-    let mut script =
-        command.arg(script).arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(script.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "ready\n");
-    Some(script)
 }
 
 fn journal(filter: &str) -> Vec<serde_json::Value> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::bundle::probe::{Scene, Seen};
 use crate::bundle::running::stop_time_max;
 use crate::cli::analyze::compiled;
-use crate::cli::backend::{daemon_environment, running};
+use crate::cli::backend::{running, service_environment};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::control::wire::{Hello, StatusView};
@@ -99,12 +99,7 @@ impl Facts {
             None => None,
         };
         let installed = state.iter().flatten().find(|state| state.is_installed());
-        let of_daemon = daemon_environment(&paths).await;
-        let (environment, environment_of) = match (of_daemon, installed) {
-            (Some(environment), _) => (environment, "the running daemon"),
-            (None, Some(state)) => (state.service_environment(&context.environment), "the service"),
-            (None, None) => (context.environment.clone(), "this shell: no service is installed"),
-        };
+        let (environment, environment_of) = service_environment(context, &paths).await;
         let scrubber = context.scrubber.clone();
         let (file, key) = (paths.secrets_file(), paths.secrets_key());
         let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::bundle::probe::{Scene, Seen};
-use crate::cli::backend::daemon_environment;
+use crate::cli::backend::service_environment;
 use crate::cli::case::pretty;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -36,8 +36,8 @@ pub fn look(context: &Context<'_>) -> Result<Vec<Seen>, CliError> {
 
 /// What looks need, as the daemon would have it.
 pub(in crate::cli) async fn scene(context: &Context<'_>, paths: &Paths, scrubber: &Scrubber) -> Scene {
-    // Under a daemon, programs are looked up on its PATH, which is seldom that of a shell.
-    let environment = daemon_environment(paths).await.unwrap_or_else(|| context.environment.clone());
+    // Under a supervisor, programs are looked up on its PATH, which is seldom that of a shell.
+    let (environment, _) = service_environment(context, paths).await;
     let (file, key) = (paths.secrets_file(), paths.secrets_key());
     let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
     let process = ProcessRoom::new(paths.process_notes());

@@ -13,6 +13,7 @@ use super::{ServiceError, Site};
 pub const PACKAGED: &str = include_str!("../../../packaging/launchd/local.workagent.plist");
 
 const PROGRAM: &str = "<string>/usr/local/bin/workagent</string>";
+const RUN: &str = "<string>run</string>";
 const PATH_VALUE: &str = "<string>/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin</string>";
 const ERROR_PATH: &str = "<key>StandardErrorPath</key>\n\t<string>/dev/null</string>";
 
@@ -25,10 +26,17 @@ const DEPTH_MAX: usize = 32;
 /// A property list longer than this is none of a service.
 const BYTES_MAX: usize = 1024 * 1024;
 
-/// Where the daemon's standard error goes under launchd. The daemon keeps it short by itself, since launchd never does.
+/// The daemon's log under launchd, which keeps none: the daemon opens it, rotates it and bounds it by itself.
+#[must_use]
+pub fn log_file(home: &Path) -> PathBuf {
+    home.join("Library/Logs/workagent.log")
+}
+
+/// Where the daemon's standard error goes under launchd: what it says before its log begins. The daemon begins the file
+/// anew when it has grown, since launchd never does.
 #[must_use]
 pub fn error_file(home: &Path) -> PathBuf {
-    home.join("Library/Logs/workagent.log")
+    home.join("Library/Logs/workagent.err")
 }
 
 /// The agent for a site, with this PATH.
@@ -46,11 +54,14 @@ pub fn render(site: &Site, path: &str) -> Result<String, ServiceError> {
             escaped(value)?
         ));
     }
-    let log = escaped(&error_file(&site.home).display().to_string())?;
+    let log = escaped(&log_file(&site.home).display().to_string())?;
+    let errors = escaped(&error_file(&site.home).display().to_string())?;
+    let run = format!("{RUN}\n\t\t<string>--log-file</string>\n\t\t<string>{log}</string>");
     Ok(PACKAGED
         .replace(PROGRAM, &format!("<string>{}</string>", escaped(&program)?))
+        .replace(RUN, &run)
         .replace(PATH_VALUE, &variables)
-        .replace(ERROR_PATH, &format!("<key>StandardErrorPath</key>\n\t<string>{log}</string>")))
+        .replace(ERROR_PATH, &format!("<key>StandardErrorPath</key>\n\t<string>{errors}</string>")))
 }
 
 fn escaped(text: &str) -> Result<String, ServiceError> {
@@ -263,7 +274,7 @@ mod tests {
 
     #[test]
     fn an_agent_for_a_home_with_a_space_and_an_ampersand() {
-        for place in [PROGRAM, PATH_VALUE, ERROR_PATH] {
+        for place in [PROGRAM, RUN, PATH_VALUE, ERROR_PATH] {
             assert!(PACKAGED.contains(place), "{place}");
         }
         let text = render(&site("/Users/an na/R & D/workagent"), "/Users/an na/bin:/bin").unwrap();
@@ -280,8 +291,11 @@ mod tests {
         assert_eq!(agent.get("ProcessType"), None);
         assert_eq!(
             agent.get("StandardErrorPath").unwrap().text(),
-            Some("/Users/an na/Library/Logs/workagent.log")
+            Some("/Users/an na/Library/Logs/workagent.err")
         );
+        let Some(Value::List(words)) = agent.get("ProgramArguments") else { panic!("{text}") };
+        let words: Vec<&str> = words.iter().filter_map(Value::text).skip(1).collect();
+        assert_eq!(words, ["run", "--log-file", "/Users/an na/Library/Logs/workagent.log"]);
     }
 
     #[test]

@@ -26,6 +26,9 @@ const FOR_A_PERSON: [u8; 4] = [exit::USAGE, exit::DATABASE, exit::NOT_ALLOWED, e
 /// The file in the state directory.
 const FILE: &str = "starts.json";
 
+/// What the daemon says before its log begins is a line or two a start.
+const STDERR_BYTES_MAX: u64 = 256 * 1024;
+
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
@@ -102,6 +105,18 @@ impl Starts {
     pub fn counted(environment: &Environment, state: &Path) -> Option<Self> {
         let is_launchd = environment.get(SUPERVISOR_VARIABLE) == Some("launchd");
         is_launchd.then(|| Self { state: state.to_path_buf(), tally: Tally::read(state) })
+    }
+
+    /// Begins the file behind standard error anew when it has grown: launchd keeps it open and never bounds it. It appends,
+    /// so that what is written next stands at the new end.
+    pub fn bound_stderr() {
+        let stderr = io::stderr();
+        let Ok(found) = rustix::fs::fstat(&stderr) else { return };
+        let is_file = rustix::fs::FileType::from_raw_mode(found.st_mode) == rustix::fs::FileType::RegularFile;
+        if is_file && u64::try_from(found.st_size).is_ok_and(|size| size > STDERR_BYTES_MAX) {
+            // A file that cannot be cut only grows on.
+            let _ = rustix::fs::ftruncate(&stderr, 0);
+        }
     }
 
     /// This start; why it is to end at once, with 0, if so.

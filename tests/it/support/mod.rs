@@ -15,6 +15,7 @@ pub mod lab;
 pub mod lab_engines;
 pub mod lab_github;
 pub mod lab_script;
+pub mod lab_systemd;
 pub mod mail;
 pub mod mailbox;
 pub mod proof;

@@ -36,6 +36,7 @@ mod jira;
 mod kills;
 mod layers;
 mod linear;
+mod lost;
 mod mail;
 mod mail_answers;
 mod maildir;

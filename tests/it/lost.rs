@@ -2,6 +2,11 @@
 //! `sent` with one effect; where it cannot, it is held for a person. Never a second effect. (GitHub, mail and files have
 //! such tests of their own: `github/way`, `submission`, `crash`.)
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "JSON without a key is null, and a test's helper fails the test"
+)]
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! What a text in Markdown says once it is rendered, letter by letter with its place in the source, and without its code:
-//! by a parser of the whole of CommonMark, since a rule of thumb about code is a way to call people from within it.
+//! by a parser of the whole of `CommonMark`, since a rule of thumb about code is a way to call people from within it.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -47,7 +47,7 @@ pub fn letters(markdown: &str) -> Vec<Letter> {
             Event::Text(text) => push(&mut out, &text, markdown, range, false),
             Event::Html(text) | Event::InlineHtml(text) => push(&mut out, &text, markdown, range, true),
             Event::SoftBreak | Event::HardBreak => {
-                out.push(Letter { c: '\n', from: range.start, to: range.end })
+                out.push(Letter { c: '\n', from: range.start, to: range.end });
             }
             Event::Start(
                 Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. },

@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn what_was_typed_is_what_is_read() {
         let check = |markdown: &str, expected: &str| {
-            assert_eq!(text(&markdown::read(markdown)), expected, "{markdown}")
+            assert_eq!(text(&markdown::read(markdown)), expected, "{markdown}");
         };
         check("a_b and 2-3, well - yes!", "a_b and 2-3, well - yes!");
         check(

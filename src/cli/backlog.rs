@@ -18,7 +18,7 @@ use crate::bundle::backlog::{Counted, count};
 use crate::catalog::CATALOG;
 use crate::daemon::exit;
 use crate::model::class::{PortError, chain};
-use crate::secret::{Scrubber, SecretError};
+use crate::secret::SecretError;
 use crate::unit::plan::{ConnectorUnit, Plan, Standing};
 
 /// The settings that are shown beside `new` and `all`.
@@ -61,7 +61,7 @@ pub fn command(args: BacklogArgs, context: &mut Context<'_>) -> Result<u8, CliEr
     let paths = context.paths()?;
     let units = wanted(&args.connectors, context)?;
     let threads = super::threads(1)?;
-    let scrubber = Scrubber::default();
+    let scrubber = context.scrubber.clone();
     let rows: Vec<Row> = threads.block_on(async {
         let scene = validate::probe::scene(context, &paths, &scrubber).await;
         let mut rows = Vec::new();

@@ -37,6 +37,7 @@ mod jira;
 mod kills;
 mod layers;
 mod linear;
+mod logs;
 mod lost;
 mod mail;
 mod mail_answers;

@@ -2,7 +2,8 @@
 //! file in `units/` and its fixtures.
 
 use crate::engine::EngineSpec;
-use crate::platform::PlatformSpec;
+use crate::model::class::PortError;
+use crate::platform::{PlatformSpec, oauth};
 use crate::unit::registry::{EngineView, PlatformView, Registry, ShippedUnit};
 
 /// Everything that units can name.
@@ -122,7 +123,13 @@ fn platform_view(spec: &'static PlatformSpec) -> PlatformView {
         every_default_s: spec.every_default_s,
         guarantee: spec.guarantee,
         check: spec.check,
+        login: |platform, own, oauth| oauth::Client::of(platform, own, oauth).err().map(cause),
     }
+}
+
+/// What is wrong, without what was being done.
+fn cause(error: PortError) -> String {
+    error.source.map_or(error.doing, |source| source.to_string())
 }
 
 fn engine_view(spec: &'static EngineSpec) -> EngineView {

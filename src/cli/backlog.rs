@@ -17,7 +17,8 @@ use super::validate;
 use crate::bundle::backlog::{Counted, count};
 use crate::catalog::CATALOG;
 use crate::daemon::exit;
-use crate::model::class::chain;
+use crate::model::class::{PortError, chain};
+use crate::secret::SecretError;
 use crate::unit::plan::{ConnectorUnit, Plan, Standing};
 
 /// The settings that are shown beside `new` and `all`.
@@ -50,6 +51,9 @@ struct Row {
     /// Not all was counted: there is more.
     more: bool,
     error: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 /// Runs the command.
@@ -67,7 +71,8 @@ pub fn command(args: BacklogArgs, context: &mut Context<'_>) -> Result<u8, CliEr
                 Err(error) => Err(error),
             };
             let error = counted.as_ref().err().map(|error| scrubber.scrub(&chain(error)).into_owned());
-            rows.push(row(unit, counted.unwrap_or_default(), error));
+            let hint = counted.as_ref().err().and_then(hint);
+            rows.push(Row { hint, ..row(unit, counted.unwrap_or_default(), error) });
         }
         rows
     });
@@ -124,7 +129,20 @@ fn row(unit: &ConnectorUnit, counted: Counted, error: Option<String>) -> Row {
         passed_over: counted.passed_over,
         more: error.is_none() && !counted.whole,
         error,
+        hint: None,
     }
+}
+
+/// What to type about a secret that is not there.
+fn hint(error: &PortError) -> Option<String> {
+    let mut cause = error.source.as_ref().map(|cause| &**cause as &(dyn std::error::Error + 'static));
+    while let Some(found) = cause {
+        if let Some(secret) = found.downcast_ref::<SecretError>() {
+            return Some(secret.hint());
+        }
+        cause = found.source();
+    }
+    None
 }
 
 fn shown(rows: &[Row], paint: Paint, width: usize) -> String {
@@ -136,6 +154,9 @@ fn shown(rows: &[Row], paint: Paint, width: usize) -> String {
         if let Some(error) = &row.error {
             table.row([Cell::from(row.unit.as_str()), Cell::painted("31", "-")]);
             table.note(Cell::painted("31", line(error, 400)));
+            if let Some(hint) = &row.hint {
+                table.note(format!("hint: {hint}").into());
+            }
             continue;
         }
         let more = if row.more { "+" } else { "" };

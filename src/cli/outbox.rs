@@ -6,7 +6,7 @@ use super::backend::Backend;
 use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
-use super::look::{ago, line, table};
+use super::look::{Cell, Paint, Table, ago, line};
 use crate::control::wire::{ListQuery, ReleaseBody};
 use crate::daemon::exit;
 use crate::model::ids::ActionId;
@@ -71,7 +71,7 @@ pub async fn command(args: OutboxArgs, context: &mut Context<'_>) -> Result<u8, 
             } else if let (Some(state), true) = (&query.state, actions.is_empty()) {
                 format!("no send is in the state `{state}`\n")
             } else {
-                list(&actions, context.clock.now(), context.width())
+                list(&actions, context.clock.now(), context.paint(), context.width())
             }
         }
         OutboxCommand::Cancel { action } => {
@@ -114,29 +114,108 @@ async fn dead(backend: &Backend) -> Result<Vec<ActionId>, CliError> {
     Ok(actions.iter().map(|action| action.id).collect())
 }
 
-fn list(actions: &[OutboundAction], now: Timestamp, width: usize) -> String {
+fn list(actions: &[OutboundAction], now: Timestamp, paint: Paint, width: usize) -> String {
     if actions.is_empty() {
         return "nothing was approved yet\n".to_owned();
     }
-    let head = ["SEND", "CASE", "STATE", "APPROVED", "TO", ""].map(str::to_owned).to_vec();
-    let mut rows = vec![head];
+    let mut table = Table::new(&["SEND", "CASE", "STATE", "APPROVED", "TO"]);
     for action in actions {
+        let colour = match action.state {
+            ActionState::Held | ActionState::Dead => "31",
+            ActionState::Uncertain => "33",
+            _ => "",
+        };
+        table.row([
+            action.id.to_string().into(),
+            action.case.to_string().into(),
+            Cell::painted(colour, action.state.word()),
+            ago(action.approved_at, now).into(),
+            line(&action.envelope.told(), 200).into(),
+        ]);
         let remark = match (action.state, &action.receipt, &action.last_error) {
             (ActionState::Approved, _, None) if action.not_before > now => {
                 format!("leaves in {}", short_span(action.not_before.since(now)))
             }
             (_, Some(receipt), _) => receipt.remote_id.clone(),
             (_, None, Some(error)) => error.clone(),
-            (_, None, None) => String::new(),
+            (_, None, None) => continue,
         };
-        rows.push(vec![
-            action.id.to_string(),
-            action.case.to_string(),
-            action.state.word().to_owned(),
-            ago(action.approved_at, now),
-            line(&action.envelope.told(), 40),
-            line(&remark, width.saturating_sub(60).max(30)),
-        ]);
+        // Whole: what it says to do stands at its end.
+        for piece in lines_of(&line(&remark, 1000), width.saturating_sub(NOTE_INDENT).max(40)) {
+            table.note(piece.into());
+        }
+        if let Some(next) = next_step(action) {
+            table.note(format!("next: {next}").into());
+        }
     }
-    table(&rows)
+    table.render(paint, width)
+}
+
+/// What a person can do about one that waits for them.
+fn next_step(action: &OutboundAction) -> Option<String> {
+    let (id, case) = (action.id, action.case);
+    match action.state {
+        ActionState::Held => Some(format!("workagent outbox release {id}, or outbox cancel {id}")),
+        ActionState::Dead => Some(format!("workagent case retry {case}, or outbox dismiss {id}")),
+        _ => None,
+    }
+}
+
+/// Columns that a note below a row is set in by.
+const NOTE_INDENT: usize = 3;
+
+/// One line of text in lines of at most `width` columns, broken at blanks; a longer word stands by itself.
+fn lines_of(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(last) if last.chars().count() + 1 + word.chars().count() <= width => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::draft::Envelope;
+    use crate::model::ids::{CaseId, DraftId};
+
+    #[test]
+    fn a_long_error_is_whole_and_fits_the_screen() {
+        let now = Timestamp(1_796_025_600_000);
+        let action = OutboundAction {
+            id: ActionId(1),
+            case: CaseId(12),
+            draft: DraftId(1),
+            connector: "inbox".into(),
+            destination: String::new(),
+            envelope: Envelope { to: vec!["acme/application#1234".into()], ..Envelope::default() },
+            body: String::new(),
+            key: String::new(),
+            hash: String::new(),
+            state: ActionState::Held,
+            not_before: now,
+            attempts: 0,
+            payload: None,
+            receipt: None,
+            last_error: Some(
+                "something came or changed at its source after the approval; look at the case, then release or cancel it"
+                    .into(),
+            ),
+            approved_at: now,
+            sending_at: None,
+        };
+        insta::assert_snapshot!(list(&[action], now, Paint { colour: false }, 80), @r"
+        SEND  CASE  STATE  APPROVED  TO
+        a1    c12   held   0s ago    acme/application#1234
+           something came or changed at its source after the approval; look at the case,
+           then release or cancel it
+           next: workagent outbox release a1, or outbox cancel a1
+        ");
+    }
 }

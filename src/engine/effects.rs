@@ -64,7 +64,7 @@ fn without_lines(text: &str, effects: &mut Vec<Effect>) -> String {
     let mut rest = text.trim_start();
     while let Some(line) = rest.strip_prefix(MARK) {
         let (effect, below) = line.split_once('\n').unwrap_or((line, ""));
-        if effects.len() < limits::EFFECTS_MAX {
+        if effects.len() < limits::EFFECTS_READ_MAX {
             effects.push(Effect::parse(effect));
         }
         rest = below.trim_start();

@@ -64,7 +64,7 @@ pub fn read(answer: &Value) -> Result<EngineOutcome, EngineError> {
     let Some(text) = said("text") else {
         return Err(failed(RunFailure::Protocol, "its structured answer has no `text`"));
     };
-    let effects = texts(fields.get("effects"), limits::EFFECTS_MAX, limits::EFFECT_BYTES_MAX);
+    let effects = texts(fields.get("effects"), limits::EFFECTS_READ_MAX, limits::EFFECT_BYTES_MAX * 2);
     let effects: Vec<Effect> = effects.iter().map(|text| Effect::parse(text)).collect();
     let result = match said("outcome") {
         Some("reply") if text.is_empty() && !effects.is_empty() => EngineResult::Reply(String::new()),

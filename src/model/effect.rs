@@ -77,7 +77,10 @@ impl Offer {
             && match &self.value {
                 OfferedValue::None => effect.value.is_empty(),
                 OfferedValue::OneOf(values) => values.contains(&effect.value),
-                OfferedValue::Text(_) => !effect.value.is_empty(),
+                // A name that was cut names something else.
+                OfferedValue::Text(_) => {
+                    !effect.value.is_empty() && effect.to_string().len() <= limits::EFFECT_BYTES_MAX
+                }
             }
     }
 }
@@ -98,7 +101,7 @@ impl Effect {
     /// Read as it is written: `close`, `label: bug`. The verb is lower case, the value one line of bounded length.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let text = one_line(text, limits::EFFECT_BYTES_MAX);
+        let text = one_line(text, limits::EFFECT_BYTES_MAX * 2);
         let (verb, value) = text.split_once(':').unwrap_or((text.as_str(), ""));
         Self { verb: verb.trim().to_lowercase(), value: value.trim().to_owned() }
     }
@@ -111,21 +114,51 @@ impl std::fmt::Display for Effect {
     }
 }
 
-/// The wanted effects that are offered, each once and at most [`limits::EFFECTS_MAX`], and how the others were written.
+/// What of the wanted effects becomes part of a draft.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// Offered, each once, at most [`limits::EFFECTS_MAX`].
+    pub kept: Vec<Effect>,
+    /// Not offered, as they were written.
+    pub refused: Vec<String>,
+    /// Offered, and more than anybody reads, as they were written.
+    pub beyond: Vec<String>,
+}
+
+impl Chosen {
+    /// What a person must be told of those that were left out.
+    #[must_use]
+    pub fn remarks(&self, who: &str) -> Vec<String> {
+        let refused = (!self.refused.is_empty())
+            .then(|| format!("{who} also proposed what is not offered here: {}", self.refused.join(", ")));
+        let beyond = (!self.beyond.is_empty()).then(|| {
+            let most = limits::EFFECTS_MAX;
+            format!(
+                "{who} proposed more than the {most} effects that are taken; left out: {}",
+                self.beyond.join(", ")
+            )
+        });
+        refused.into_iter().chain(beyond).collect()
+    }
+}
+
+/// The wanted effects that are offered.
 #[must_use]
-pub fn chosen(wanted: &[Effect], offers: &[Offer]) -> (Vec<Effect>, Vec<String>) {
-    let (mut kept, mut refused): (Vec<Effect>, Vec<String>) = (Vec::new(), Vec::new());
+pub fn chosen(wanted: &[Effect], offers: &[Offer]) -> Chosen {
+    let mut chosen = Chosen::default();
     for effect in wanted {
-        if kept.contains(effect) {
+        if chosen.kept.contains(effect) {
             continue;
         }
-        if kept.len() < limits::EFFECTS_MAX && offers.iter().any(|offer| offer.takes(effect)) {
-            kept.push(effect.clone());
+        if !offers.iter().any(|offer| offer.takes(effect)) {
+            chosen.refused.push(effect.to_string());
+        } else if chosen.kept.len() < limits::EFFECTS_MAX {
+            chosen.kept.push(effect.clone());
         } else {
-            refused.push(effect.to_string());
+            chosen.beyond.push(effect.to_string());
         }
     }
-    (kept, refused)
+    chosen
 }
 
 #[cfg(test)]
@@ -139,7 +172,7 @@ mod tests {
             Offer::text("label", "Set a label", "its name"),
         ];
         let wanted: Vec<Effect> = wanted.iter().map(|text| Effect::parse(text)).collect();
-        let (found, others) = chosen(&wanted, &offers);
+        let Chosen { kept: found, refused: others, .. } = chosen(&wanted, &offers);
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!((found, others), (texts(kept), texts(refused)));
     }
@@ -161,10 +194,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_never_cut_into_another() {
+        let long = format!("label: {}", "x".repeat(limits::EFFECT_BYTES_MAX));
+        check(&[&long], &[], &[&long]);
+    }
+
+    #[test]
     fn no_more_than_anybody_reads() {
         let many: Vec<Effect> = (0..50).map(|n| Effect::with("label", &n.to_string())).collect();
-        let (kept, refused) = chosen(&many, &[Offer::text("label", "Set a label", "its name")]);
-        assert_eq!((kept.len(), refused.len()), (limits::EFFECTS_MAX, 50 - limits::EFFECTS_MAX));
+        let chosen = chosen(&many, &[Offer::text("label", "Set a label", "its name")]);
+        assert_eq!((chosen.kept.len(), chosen.beyond.len()), (limits::EFFECTS_MAX, 50 - limits::EFFECTS_MAX));
+        let remarks = chosen.remarks("the engine");
+        assert!(remarks[0].starts_with(
+            "the engine proposed more than the 16 effects that are taken; left out: label: 16,"
+        ));
     }
 
     #[test]

@@ -72,6 +72,9 @@ pub const RECEIPT_BYTES_MAX: usize = 1024;
 /// Effects of one draft beside its text: more, nobody looks at one by one.
 pub const EFFECTS_MAX: usize = 16;
 
+/// Effects read out of one answer: what is beyond [`EFFECTS_MAX`] is told, not done.
+pub const EFFECTS_READ_MAX: usize = 64;
+
 /// One effect as it is written: a verb and a name.
 pub const EFFECT_BYTES_MAX: usize = 256;
 

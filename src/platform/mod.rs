@@ -137,6 +137,24 @@ pub struct PlatformSpec {
     pub build: fn(ConnectorContext) -> Result<Arc<dyn Connector>, PortError>,
 }
 
+/// What is wrong with the address of an API to which the account's secret goes. `instead`: the keys that take a login.
+#[must_use]
+pub fn address_problems(settings: &Settings, key: &'static str, instead: &str) -> Vec<KeyProblem> {
+    let mut problems = Vec::new();
+    let mut say = |message: String| problems.push(KeyProblem { key, message });
+    let Some(url) = settings.text(key).and_then(|text| url::Url::parse(text).ok()) else { return problems };
+    if !matches!(url.scheme(), "http" | "https") {
+        say("is http or https".to_owned());
+    }
+    if crate::http::holds_login(&url) {
+        say(format!("the URL holds a user name or password; use {instead}"));
+    }
+    if crate::http::is_in_the_open(&url) {
+        say("a token is not sent over plain http to another machine; use https".to_owned());
+    }
+    problems
+}
+
 /// For platforms whose keys need no look at each other.
 #[must_use]
 pub fn no_further_checks(_settings: &Settings) -> Vec<KeyProblem> {

@@ -18,6 +18,9 @@ fn child_path(env: &ChildEnv) -> OsString {
     }
 }
 
+/// What can be done about a program that a service does not find and a terminal does.
+const ELSEWHERE: &str = "give it by its absolute path, or an engine its directory in `path`";
+
 /// The file to start for a program given as an absolute path, or as a name to look up on the child's own PATH.
 ///
 /// # Errors
@@ -47,7 +50,7 @@ pub fn find(program: &OsStr, env: &ChildEnv) -> Result<PathBuf, PortError> {
     match not_executable {
         Some(file) => config(format!("start `{shown}`: {} is not executable", file.display())),
         None => config(format!(
-            "start `{shown}`: not found on the PATH of the child, which is `{}`",
+            "start `{shown}`: not found on the PATH of the child, which is `{}`; {ELSEWHERE}",
             path.to_string_lossy()
         )),
     }
@@ -104,7 +107,7 @@ pub fn check(program: &Path, env: &ChildEnv) -> Result<(), PortError> {
         PortError::new(
             ErrorClass::Config,
             format!(
-                "start `{}`: its interpreter `{name}` was not found on the PATH of the child, which is `{}`",
+                "start `{}`: its interpreter `{name}` was not found on the PATH of the child, which is `{}`; {ELSEWHERE}",
                 program.display(),
                 path.to_string_lossy()
             ),

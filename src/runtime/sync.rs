@@ -49,6 +49,9 @@ pub struct SyncLoop {
     well: AtomicBool,
 }
 
+/// A wait that lasted so long was one; what ends earlier would be looked after again and again.
+const LINE_STOOD: Duration = Duration::from_secs(60);
+
 /// Remarks remembered, so that one that comes with every look is logged once.
 const SAID_LEN_MAX: usize = 256;
 
@@ -321,15 +324,19 @@ impl Cycle for SyncLoop {
             let Some(changed) = self.connector.changed(cursor.as_ref()) else {
                 return std::future::pending().await;
             };
+            let began = self.clock.now();
             let ended = changed.await;
             if !self.unit.schedule.allows(self.clock.now()) {
                 // Out of hours: the next opening looks.
                 return std::future::pending().await;
             }
             if let Err(error) = ended {
-                // The schedule goes on as a net; the next pass will say what is wrong.
                 tracing::debug!(unit = self.name, "waiting for changes ended: {}", chain(&error));
-                std::future::pending::<()>().await;
+                // A line that stood and died: one look tells whether the far side is there, and fetches what came since. One
+                // that never stood is left to the schedule.
+                if self.clock.now().since(began) < LINE_STOOD {
+                    std::future::pending::<()>().await;
+                }
             }
         })
     }

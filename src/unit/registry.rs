@@ -33,6 +33,8 @@ pub struct PlatformView {
     pub guarantee: Guarantee,
     /// Checks that go over single keys. Pure.
     pub check: fn(&Settings) -> Vec<KeyProblem>,
+    /// What `[oauth]` lacks for a login at this platform, by its name, its own table and that one. Pure.
+    pub login: fn(&str, &Settings, &Settings) -> Option<String>,
 }
 
 /// An engine as the compiler sees it.

@@ -61,6 +61,12 @@ fn what_cannot_be_asked_says_so() {
     let ran = house.run(&["backlog", "inbox", "away"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.out.contains("inbox.connector") && ran.out.contains("/away"), "{ran:?}");
+    house.unit(
+        "hub.connector.toml",
+        "[connector]\nplatform = \"github\"\n[github]\nlogin = \"pat\"\ntoken = { secret = \"github/pat\" }\n",
+    );
+    let ran = house.run(&["backlog", "hub"]);
+    assert!(ran.out.contains("hint: store it with `workagent secret set github/pat`"), "{ran:?}");
     let ran = house.run(&["backlog", "nobody"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
 }

@@ -212,8 +212,8 @@ async fn limits_and_cancel_have_their_words() {
 #[tokio::test]
 async fn a_program_that_is_not_there_is_a_config_failure() {
     let bench = EngineBench::new(&SPEC, &[("program", Value::Text("wa-no-such-engine".into()))]);
-    let expected =
-        "config: start `wa-no-such-engine`: not found on the PATH of the child, which is `/usr/bin:/bin`";
+    let expected = "config: start `wa-no-such-engine`: not found on the PATH of the child, which is `/usr/bin:/bin`; give it by its \
+         absolute path, or an engine its directory in `path`";
     assert_eq!(bench.shown().await, expected);
     assert_eq!(bench.engine().probe().await.unwrap_err().failure, RunFailure::Config);
     let found = sh("text", "").engine().probe().await.unwrap();

@@ -38,6 +38,7 @@ mod kills;
 mod layers;
 mod linear;
 mod logs;
+mod lost;
 mod mail;
 mod mail_answers;
 mod maildir;

@@ -712,7 +712,7 @@ fn units_are_checked() {
             ("find_tool", text("x")),
         ]),
         @r"
-    url has a login in it; use `token`
+    url the URL holds a user name or password; use `token`
     find_tool finds what `send_tool` sent, and there is none
     find_tool knows our text by its mark, and `mark` is false
     items is no JSON pointer, which begins with `/`

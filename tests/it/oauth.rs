@@ -270,20 +270,37 @@ mod browser_flow {
     }
 
     #[tokio::test]
-    async fn an_answer_to_another_question_ends_it() {
+    async fn an_answer_to_another_question_ends_nothing() {
         for target in ["/callback?code=CANARY-code-1&state=other", "/callback?code=CANARY-code-1"] {
             let flow =
                 run(vec![granted_answer()], &[target, "/callback?code=CANARY-code-2&state=STATE"]).await;
-            let error = flow.granted.unwrap_err();
-            assert!(
-                chain(&error).contains("an answer to another question; nothing was stored"),
-                "{}",
-                chain(&error)
-            );
-            assert!(!format!("{error:?}{}", chain(&error)).contains("CANARY"));
-            // Nothing was asked, and the right answer comes too late.
-            assert_eq!((flow.seen.len(), flow.told[1].as_str()), (0, ""));
+            assert_eq!(flow.granted.unwrap().access.expose_to_the_wire(), ACCESS);
+            assert!(flow.told[0].starts_with("HTTP/1.1 400"), "{}", flow.told[0]);
+            let [asked] = flow.seen.as_slice() else { panic!("{:?}", flow.seen) };
+            assert_eq!(field(asked, "code"), Some("CANARY-code-2".into()));
         }
+    }
+
+    #[tokio::test]
+    async fn knocking_does_not_go_on_for_ever() {
+        let wrong = vec!["/callback?code=c&state=other"; workagent::model::limits::OAUTH_VISITORS_MAX];
+        let flow = run(vec![granted_answer()], &wrong).await;
+        let error = chain(&flow.granted.unwrap_err());
+        assert!(error.ends_with("too many visitors came and none brought an answer"), "{error}");
+        assert!(flow.seen.is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_page_says_logged_in_only_once_it_is_so() {
+        let target = ["/callback?code=CANARY-code-1&state=STATE"];
+        let well = run(vec![granted_answer()], &target).await;
+        assert!(well.told[0].contains("You are logged in."), "{}", well.told[0]);
+        let answer =
+            r#"{"error":"invalid_grant","error_description":"the code CANARY-code-1 was used before"}"#;
+        let failed = run(vec![json(400, answer)], &target).await;
+        assert!(failed.told[0].contains("The login did not work"), "{}", failed.told[0]);
+        let error = chain(&failed.granted.unwrap_err());
+        assert!(error.ends_with("invalid_grant: the code [masked] was used before"), "{error}");
     }
 
     #[tokio::test]

@@ -412,7 +412,8 @@ async fn a_missing_program_names_the_path_that_was_searched() {
     what.spec.program = "wa-no-such-program".into();
     assert_eq!(
         what.refused().await,
-        "start `wa-no-such-program`: not found on the PATH of the child, which is `/usr/bin:/bin`"
+        "start `wa-no-such-program`: not found on the PATH of the child, which is `/usr/bin:/bin`; give it by its \
+         absolute path, or an engine its directory in `path`"
     );
 }
 

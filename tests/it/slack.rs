@@ -633,6 +633,21 @@ mod answering {
     }
 
     #[tokio::test]
+    async fn a_clock_that_is_behind_ours_hides_no_message() {
+        let (slack, bench, _, action) = reply("On it.").await;
+        let payload = bench.prepare(&action);
+        slack.fault_after("chat.postMessage", Answer::cut_after_body());
+        let lost = bench.connector.deliver(&action, &payload).await.unwrap_err();
+        assert_eq!(lost.class, ErrorClass::Uncertain);
+        bench.clock.advance(Duration::from_secs(3600));
+        // There it is just after the message was taken; here it is an hour later.
+        slack.date(NOW.plus(Duration::from_secs(110)));
+        let since = bench.clock.now().minus(Duration::from_secs(10));
+        let confirmed = bench.connector.confirm(&action, &payload, since).await.unwrap();
+        assert!(matches!(confirmed, Confirmation::Sent(_)), "{confirmed:?}");
+    }
+
+    #[tokio::test]
     async fn our_own_message_read_back_is_no_work() {
         let (_slack, mut bench, item, action) = reply("On it.").await;
         let payload = bench.prepare(&action);

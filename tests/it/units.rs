@@ -58,6 +58,7 @@ fn registry() -> Registry {
         every_default_s: 900,
         guarantee,
         check: fine,
+        login: |_, _, _| None,
     };
     let engine = |name, keys, is_local| EngineView {
         name,

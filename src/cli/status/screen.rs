@@ -254,7 +254,7 @@ impl Screen {
             parts.extend(unit.reason.clone());
             parts.push(match unit.last_success {
                 Some(at) => format!("last success {}", self.ago(at)),
-                None => "never succeeded".to_owned(),
+                None => "no success since start".to_owned(),
             });
         }
         if is_polled && let Some(at) = unit.last_new_item {

@@ -140,7 +140,7 @@ fn a_house_in_trouble() {
     ▲ stuck.connector    late      overdue by 35h, last success 35h ago
     × typo.connector     broken    unknown key `poll_intervall`
         units/typo.connector.toml:3:1
-    × looping.connector  failing   4 times in a row for 3h, next try in 12s, never succeeded
+    × looping.connector  failing   4 times in a row for 3h, next try in 12s, no success since start
         bug: a fault of workagent
         connection test failed just now: no route
         its loop was begun again 918 times after a fault of workagent itself

@@ -6,7 +6,7 @@ use axum::extract::{Path, Query, State};
 use super::{ApiState, Fault, Reply, Shared, id};
 use crate::control::wire::{ApproveBody, Approved, DeferBody, EditBody, RejectBody, ReviewQuery, ReviewView};
 use crate::model::draft::Draft;
-use crate::model::effect::{self, Effect, Offer};
+use crate::model::effect::{self, Chosen, Effect, Offer};
 use crate::model::ids::DraftId;
 use crate::model::item::Item;
 use crate::model::limits;
@@ -70,7 +70,7 @@ async fn effects(state: &ApiState, draft: &Draft, wanted: &[String]) -> Result<V
     });
     let (fresh, kept): (Vec<Effect>, Vec<Effect>) =
         wanted.into_iter().partition(|effect| !draft.envelope.effects.contains(effect));
-    let (fresh, refused) = effect::chosen(&fresh, offers);
+    let Chosen { kept: fresh, refused, beyond } = effect::chosen(&fresh, offers);
     if !refused.is_empty() {
         let forms: Vec<String> = offers.iter().map(Offer::form).collect();
         let fault = Fault::usage(format!("not offered for {}: {}", draft.id, refused.join(", ")));
@@ -79,7 +79,11 @@ async fn effects(state: &ApiState, draft: &Draft, wanted: &[String]) -> Result<V
             false => fault.hint(format!("there are: {}", forms.join("; "))),
         });
     }
-    Ok(kept.into_iter().chain(fresh).take(limits::EFFECTS_MAX).collect())
+    let all: Vec<Effect> = kept.into_iter().chain(fresh).collect();
+    if !beyond.is_empty() || all.len() > limits::EFFECTS_MAX {
+        return Err(Fault::usage(format!("a draft may have {} effects", limits::EFFECTS_MAX)));
+    }
+    Ok(all)
 }
 
 pub(super) async fn approve(

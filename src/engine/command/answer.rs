@@ -161,7 +161,7 @@ fn read_object(answer: &Map<String, Value>) -> Collected {
     };
     let effects =
         answer.get("effects").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let effects: Vec<Effect> = effects.take(limits::EFFECTS_MAX).map(Effect::parse).collect();
+    let effects: Vec<Effect> = effects.take(limits::EFFECTS_READ_MAX).map(Effect::parse).collect();
     let took =
         |result| Collected::Result(EngineOutcome { effects: effects.clone(), ..EngineOutcome::of(result) });
     match said(key) {

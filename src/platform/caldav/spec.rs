@@ -69,6 +69,9 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
     if has("password") && settings.text("user").is_none() {
         say("user", "`user` and `password` belong together");
     }
+    if settings.text("user").is_some() && !has("password") && !has("token") {
+        say("password", "is missing: `user` and `password` belong together");
+    }
     if settings.list("address").iter().any(|address| !address.contains('@')) {
         say("address", "an address is written `me@example.org`");
     }
@@ -113,6 +116,7 @@ mod tests {
         let url = ("url", "https://dav.example.org/");
         check_keys(&[url, ("user", "me"), ("time_zone", "Europe/Berlin")], &["password"], &[]);
         check_keys(&[url], &["password", "token"], &["password", "user"]);
+        check_keys(&[url, ("user", "me")], &[], &["password"]);
         check_keys(&[("url", "http://me:CANARY@dav.example.org/")], &["token"], &["url", "url"]);
         check_keys(&[url, ("time_zone", "Mars/Olympus")], &["token"], &["time_zone"]);
     }

@@ -18,12 +18,16 @@ use super::refusal::partial_note;
 use crate::http::Validators;
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::item::{Backlog, Cursor, Disposition, Item, Page, PollRequest};
+use crate::model::limits;
 use crate::model::text::one_line;
 use crate::model::time::{Timestamp, short_span};
 use crate::platform::json;
 
 /// Changes asked for at once; each may cost a request for its thread or its reviews.
 const PER_PAGE: &str = "20";
+
+/// Pages of one list in one pass: ten thousand changes. A list without an end goes on at the next pass, from its last change.
+const LIST_PAGES_MAX: usize = 500;
 
 /// Threads remembered for one pass.
 const THREADS_MAX: usize = 2000;
@@ -55,6 +59,8 @@ struct Pass {
     stream: usize,
     /// Where the list goes on although nothing moved: more changes in one second than a page holds.
     onward: Option<Url>,
+    /// Of this list, in this pass.
+    pages: usize,
     /// From where the list is read; set while it is.
     from: Option<Timestamp>,
     /// Of the list's first page, to be kept once it is read to its end.
@@ -80,6 +86,7 @@ impl RepoReader {
             repo: 0,
             stream: 0,
             onward: None,
+            pages: 0,
             from: None,
             first: None,
             cursor: None,
@@ -90,7 +97,16 @@ impl RepoReader {
         memory.repositories.retain(|name, _| self.names.contains(name));
         let mut page =
             Page { items: Vec::new(), cursor: None, more: false, not_before: None, notes: Vec::new() };
+        // All lists once, and some further pages.
+        let requests_max = self.names.len() * 4 + limits::GITHUB_REQUESTS_PER_PAGE_MAX;
+        let mut requests = 0;
         while let Some(name) = self.names.get(pass.repo) {
+            // Lists that bring nothing to a page must not keep it from ending: the rest comes with the next.
+            if requests >= requests_max {
+                page.more = true;
+                break;
+            }
+            requests += 1;
             if let Some(until) = client.spent_until() {
                 let wait = until.since(client.now());
                 page.not_before = Some(wait);
@@ -183,6 +199,13 @@ impl RepoReader {
             }
         }
         let upto = newest.map_or(stream.upto, |newest| newest.max(stream.upto));
+        pass.pages += 1;
+        let mut next = next;
+        if next.is_some() && pass.pages >= LIST_PAGES_MAX {
+            page.notes.push(format!("a list of {} has no end; it goes on at the next look", found.name));
+            // Not read to its end: its validators are those of nothing.
+            (next, pass.first) = (None, None);
+        }
         match next {
             Some(_) if newest.is_some_and(|newest| newest > from) => {
                 stream.upto = upto;
@@ -322,12 +345,12 @@ impl RepoReader {
 
 impl Pass {
     fn next_stream(&mut self) {
-        (self.onward, self.from, self.first) = (None, None, None);
+        (self.onward, self.from, self.first, self.pages) = (None, None, None, 0);
         self.stream += 1;
     }
 
     fn next_repo(&mut self) {
-        (self.onward, self.from, self.first) = (None, None, None);
+        (self.onward, self.from, self.first, self.pages) = (None, None, None, 0);
         self.stream = 0;
         self.repo += 1;
     }

@@ -80,6 +80,26 @@ pub const SPEC: PlatformSpec = PlatformSpec {
     build: super::build,
 };
 
+/// Why GitHub tells of something, as far as it has said so.
+const REASONS: [&str; 16] = [
+    "approval_requested",
+    "assign",
+    "author",
+    "ci_activity",
+    "comment",
+    "invitation",
+    "manual",
+    "member_feature_requested",
+    "mention",
+    "review_requested",
+    "security_advisory_credit",
+    "security_alert",
+    "state_change",
+    "subscribed",
+    "team_mention",
+    "your_activity",
+];
+
 fn check(settings: &Settings) -> Vec<KeyProblem> {
     let mut problems = Vec::new();
     let mut say = |key, message: &str| problems.push(KeyProblem { key, message: message.to_owned() });
@@ -88,6 +108,12 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
     }
     if settings.list("repositories").iter().any(|name| repository(name).is_none()) {
         say("repositories", "each is `owner/name`");
+    }
+    if let Some(odd) = settings.list("reasons").iter().find(|reason| !REASONS.contains(&reason.as_str())) {
+        let known = REASONS.iter().copied();
+        let near = crate::unit::closest(odd, known).map(|near| format!("; did you mean `{near}`?"));
+        let near = near.unwrap_or_else(|| format!("; there are {}", REASONS.join(", ")));
+        say("reasons", &format!("names one that GitHub does not give{near}"));
     }
     let base = settings.text("base_url").and_then(|text| Url::parse(text).ok());
     if let Some(url) = base {
@@ -139,6 +165,18 @@ mod tests {
         settings.0.insert("repositories".into(), Value::List(list));
         let problems = check(&settings);
         assert_eq!(problems.iter().map(|problem| problem.key).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn reasons_are_githubs() {
+        let check_reasons = |reasons: &[&str], expected: Option<&str>| {
+            let list = reasons.iter().map(|&reason| reason.to_owned()).collect();
+            let settings = Settings([("reasons".to_owned(), Value::List(list))].into());
+            assert_eq!(check(&settings).first().map(|problem| problem.message.as_str()), expected);
+        };
+        check_reasons(&["mention", "assign", "team_mention"], None);
+        let near = "names one that GitHub does not give; did you mean `mention`?";
+        check_reasons(&["assign", "mentions"], Some(near));
     }
 
     #[test]

@@ -364,7 +364,7 @@ impl Text {
             self.line("[the rest is left out]");
         }
         // Our own mark is no secret message.
-        let foreign = hidden.into_iter().filter(|part| !part.text.starts_with("workagent:"));
+        let foreign = hidden.into_iter().filter(|part| !marker::is_mark(&part.text));
         self.hidden.extend(foreign);
         self.hidden.truncate(limits::ITEM_LIST_LEN_MAX);
     }

@@ -2,12 +2,13 @@
 
 use crate::model::marker;
 use crate::model::text::visible;
+use crate::platform::hygiene::spoken::{letters, with};
 
 /// GitLab's own bound of a note, characters.
 pub const NOTE_CHARS_MAX: usize = 1_000_000;
 
 /// Stands behind the `@` of a mention that shall notify nobody: seen by no reader, and part of no name.
-const QUIET: char = '\u{200b}';
+const QUIET: &str = "\u{200b}";
 
 /// The text of a note as it goes to the wire, with the mark of the action as its last line. `people` are the user names
 /// whose mention stays one.
@@ -53,25 +54,25 @@ fn is_order(line: &str) -> bool {
 /// `@all`, `@group/team` and any name that is not among `people` notify nobody.
 fn quiet_mentions(text: &str, people: &[String]) -> String {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut before: Option<char> = None;
-    for (at, c) in text.char_indices() {
-        out.push(c);
-        let is_mention = c == '@' && before.is_none_or(|before| !before.is_alphanumeric());
-        before = Some(c);
-        if !is_mention {
+    let letters = letters(text);
+    let mut places = Vec::new();
+    for (nth, letter) in letters.iter().enumerate() {
+        let before = nth.checked_sub(1).and_then(|before| letters.get(before));
+        if letter.c != '@' || before.is_some_and(|before| before.c.is_alphanumeric()) {
             continue;
         }
-        let rest = text.get(at + 1..).unwrap_or_default();
-        let name = rest.split(|c: char| !is_name(c)).next().unwrap_or_default();
+        let rest = letters.get(nth + 1..).unwrap_or_default();
+        let name: String = rest.iter().map(|letter| letter.c).take_while(|c| is_name(*c)).collect();
         // A full stop behind a name ends the sentence.
         let name = name.trim_end_matches(['.', '-', '/']);
         let known = people.iter().any(|person| person.eq_ignore_ascii_case(name));
         if !name.is_empty() && (!known || name.eq_ignore_ascii_case("all")) {
-            out.push(QUIET);
+            places.push(letter.to);
         }
     }
-    out
+    places.sort_unstable();
+    places.dedup();
+    with(text, &places, QUIET)
 }
 
 #[cfg(test)]
@@ -110,7 +111,8 @@ mod tests {
         check("@all @ALL (@group/team) @lee", "@~all @~ALL (@~group/team) @~lee");
         check("@kim/team @kimono", "@~kim/team @~kimono");
         check("mail me@example.org, a @ b, @", "mail me@example.org, a @ b, @");
-        check("`@all`\n@all", "`@~all`\n@~all");
+        check("`@all`\n@all", "`@all`\n@~all");
+        check("p\n    @all\n&#64;all \\@all", "p\n    @~all\n&#64;~all \\@~all");
     }
 
     #[test]

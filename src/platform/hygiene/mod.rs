@@ -6,6 +6,7 @@ mod element;
 pub mod html;
 pub mod markdown;
 mod page;
+pub mod spoken;
 mod style;
 pub mod text;
 

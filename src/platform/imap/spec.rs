@@ -42,9 +42,9 @@ pub const KEYS: &[KeySpec] = &[
     KeySpec::new(
         "idle_renew",
         ValueType::Duration { min_s: 10, max_s: 29 * 60 },
-        "Ask anew so often to be told: networks forget silent connections, some servers end them after ten minutes",
+        "Ask anew so often to be told: a connection that died in silence shows then, and some servers end it after ten minutes",
     )
-    .default("\"9m\""),
+    .default("\"4m\""),
     KeySpec::new("smtp_host", ValueType::Host, "The submission server for replies; without it nothing can be sent"),
     KeySpec::new("smtp_port", PORT, "Its port; by default 465, 587 with `starttls`, 25 with `none`"),
     KeySpec::new("smtp_security", SECURITY, "As `security`; by default `starttls` on port 587, else `tls`"),
@@ -208,7 +208,7 @@ impl Account {
             own,
             from,
             idle: settings.flag("idle"),
-            idle_renew: settings.duration("idle_renew").unwrap_or(Duration::from_secs(9 * 60)),
+            idle_renew: settings.duration("idle_renew").unwrap_or(Duration::from_secs(4 * 60)),
             sent: match settings.text("sent") {
                 None => SentMailbox::Marked,
                 Some("") => SentMailbox::None,

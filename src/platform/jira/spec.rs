@@ -84,6 +84,9 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
     if url.query().is_some() || url.fragment().is_some() {
         say("url", "is the address of the site, without `?` and `#`");
     }
+    if ["/browse/", "/projects/", "/secure/"].iter().any(|page| url.path().contains(page)) {
+        say("url", "is the address of the site, not of a page in it: leave out what follows the host");
+    }
     if is_in_the_open(&url) {
         say("url", "a token is not sent over plain http to another machine; use https");
     }
@@ -110,6 +113,7 @@ mod tests {
         check_keys(&[("url", "https://api.atlassian.com/ex/jira/0a-1b")], &[]);
         check_keys(&[("url", "https://api.atlassian.com/")], &["url"]);
         check_keys(&[("url", "http://jira.example.org")], &["url"]);
+        check_keys(&[("url", "https://example.atlassian.net/browse/APP-1")], &["url"]);
         check_keys(&[("url", "http://127.0.0.1:8080/jira")], &[]);
         check_keys(&[("url", "https://me:CANARY@jira.example.org")], &["url"]);
         check_keys(&[("jql", "project = A Order By key")], &["jql"]);

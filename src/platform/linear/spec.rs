@@ -1,6 +1,6 @@
 //! The keys of `[linear]`.
 
-use crate::platform::{Guarantee, PlatformSpec};
+use crate::platform::{Guarantee, PlatformSpec, address_problems};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -31,10 +31,34 @@ pub const SPEC: PlatformSpec = PlatformSpec {
 };
 
 fn check(settings: &Settings) -> Vec<KeyProblem> {
+    let mut problems = address_problems(settings, "base_url", "`key` or `token`");
     let message = match (settings.secret("key"), settings.secret("token")) {
         (Some(_), Some(_)) => "`key` and `token` are both given; Linear takes one",
         (None, None) => "a `key` or a `token` is needed",
-        _ => return Vec::new(),
+        _ => return problems,
     };
-    vec![KeyProblem { key: "key", message: message.to_owned() }]
+    problems.push(KeyProblem { key: "key", message: message.to_owned() });
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::secret_ref::SecretRef;
+    use crate::unit::value::Value;
+
+    #[test]
+    fn keys_go_to_nobody_in_the_open() {
+        let check_url = |url: &str, expected: &[&str]| {
+            let key = Value::Secret(SecretRef::Stored("linear".into()));
+            let url = Value::Text(url.into());
+            let settings = Settings([("key".to_owned(), key), ("base_url".to_owned(), url)].into());
+            let problems = check(&settings);
+            assert_eq!(problems.iter().map(|problem| problem.key).collect::<Vec<_>>(), expected);
+        };
+        check_url("https://api.linear.app/graphql", &[]);
+        check_url("http://127.0.0.1:1/graphql", &[]);
+        check_url("http://linear.example.org/graphql", &["base_url"]);
+        check_url("https://me:CANARY@linear.example.org/graphql", &["base_url"]);
+    }
 }

@@ -1,11 +1,9 @@
 //! The keys of `[mcp]`.
 
 use serde_json::Value;
-use url::Url;
 
-use crate::http::holds_login;
 use crate::platform::record::FIELDS;
-use crate::platform::{Guarantee, PlatformSpec, fill};
+use crate::platform::{Guarantee, PlatformSpec, address_problems, fill};
 use crate::unit::schema::{KeyProblem, KeySpec, ValueType};
 use crate::unit::value::{Setting, Settings};
 
@@ -156,13 +154,12 @@ fn check(settings: &Settings) -> Vec<KeyProblem> {
     if command.contains('/') && !command.starts_with('/') {
         say("command", "is an absolute path or a name without `/`; relative paths mean nothing to a daemon");
     }
-    if let Some(url) = settings.text("url").and_then(|url| Url::parse(url).ok()) {
-        if holds_login(&url) {
-            say("url", "has a login in it; use `token`");
-        }
-        if !matches!(url.scheme(), "http" | "https") {
-            say("url", "is not http or https");
-        }
+    // A path may hold blanks, a name on the PATH hardly.
+    if command.trim().contains(' ') && (!command.starts_with('/') || command.contains(" -")) {
+        say("command", "is the program alone; what it is started with goes into `args`");
+    }
+    for problem in address_problems(settings, "url", "`token`") {
+        say("url", &problem.message);
     }
     if settings.secret("token").is_some() && !has("url") {
         say("token", "is for `url`; a program gets its secrets by `set`");

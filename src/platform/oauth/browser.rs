@@ -98,19 +98,22 @@ impl Pending {
         let doing = || format!("log in at {}", client.place());
         let permanent = |why: String| PortError::caused(ErrorClass::Permanent, doing(), why);
         let came = tokio::time::timeout(limits::OAUTH_WAIT, self.visitors()).await;
-        let brought = came.map_err(|_| permanent("the browser did not come back in time".to_owned()))?;
+        let came = came.map_err(|_| permanent("the browser did not come back in time".to_owned()))?;
         let Self { listener, redirect, verifier, .. } = self;
         // One answer: whoever comes later finds nobody.
         drop(listener);
+        let Some((brought, mut visitor)) = came else {
+            return Err(permanent("too many visitors came and none brought an answer".to_owned()));
+        };
         let code = match brought {
             Brought::Code(code) => SecretValue::new(code),
-            Brought::Refused(why) => return Err(permanent(format!("it was refused there ({why})"))),
-            Brought::OtherState => {
-                let why = "the browser came back with an answer to another question; nothing was stored";
-                return Err(permanent(why.to_owned()));
+            Brought::Refused(why) => {
+                tell(&mut visitor, "200 OK", "The login was refused. This page can be closed.").await;
+                return Err(permanent(format!("it was refused there ({why})")));
             }
-            Brought::Nothing => {
-                return Err(permanent("too many visitors came and none brought an answer".to_owned()));
+            // They are answered at the door.
+            Brought::OtherState | Brought::Nothing => {
+                return Err(permanent("nobody brought an answer".to_owned()));
             }
         };
         let form = [
@@ -119,23 +122,30 @@ impl Pending {
             ("redirect_uri", redirect.as_str()),
             ("code_verifier", verifier.expose_to_the_wire()),
         ];
-        match token(http, secrets, clock, &client.grant, &form).await? {
+        let told = token(http, secrets, clock, &client.grant, &form).await;
+        // Only now: the code alone is no login.
+        let page = match &told {
+            Ok(Told::Granted(_)) => "You are logged in. This page can be closed.",
+            _ => "The login did not work; the terminal says why. This page can be closed.",
+        };
+        tell(&mut visitor, "200 OK", page).await;
+        match told? {
             Told::Granted(granted) => Ok(granted),
             Told::Refused(refused) => Err(PortError::caused(ErrorClass::Permanent, doing(), refused)),
         }
     }
 
-    /// Lets visitors in, one after the other, until one brings an answer.
-    async fn visitors(&self) -> Brought {
+    /// Lets visitors in, one after the other, until one brings an answer to our question. Whoever brings another is told
+    /// so, and does not end the wait: any page in the browser can make it knock here.
+    async fn visitors(&self) -> Option<(Brought, TcpStream)> {
         for _ in 0..limits::OAUTH_VISITORS_MAX {
             let Ok((mut stream, _)) = self.listener.accept().await else { continue };
             let met = tokio::time::timeout(limits::OAUTH_VISIT, self.meet(&mut stream)).await;
-            match met {
-                Ok(Some(Brought::Nothing) | None) | Err(_) => {}
-                Ok(Some(brought)) => return brought,
+            if let Ok(Some(brought)) = met {
+                return Some((brought, stream));
             }
         }
-        Brought::Nothing
+        None
     }
 
     async fn meet(&self, stream: &mut TcpStream) -> Option<Brought> {
@@ -148,24 +158,32 @@ impl Pending {
                 return None;
             }
         }
-        let brought = brought(&String::from_utf8_lossy(&head), &self.state, self.port);
-        let (status, text) = match &brought {
-            Brought::Code(_) => ("200 OK", "You are logged in. This page can be closed."),
-            Brought::Refused(_) => ("200 OK", "The login was refused. This page can be closed."),
+        match brought(&String::from_utf8_lossy(&head), &self.state, self.port) {
             Brought::OtherState => {
-                ("400 Bad Request", "This is not the answer that was waited for. Please begin anew.")
+                tell(stream, "400 Bad Request", "This is not the answer that is waited for.").await;
+                None
             }
-            Brought::Nothing => ("404 Not Found", "There is nothing here."),
-        };
-        let answer = format!(
-            "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\ncache-control: no-store\r\n\
+            Brought::Nothing => {
+                tell(stream, "404 Not Found", "There is nothing here.").await;
+                None
+            }
+            brought => Some(brought),
+        }
+    }
+}
+
+/// Answers and closes. Somebody who does not wait for it is no fault, and one who does not take it does not keep us.
+async fn tell(stream: &mut TcpStream, status: &str, text: &str) {
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\ncache-control: no-store\r\n\
              referrer-policy: no-referrer\r\nconnection: close\r\n\r\n{text}",
-            text.len()
-        );
+        text.len()
+    );
+    let told = async {
         let _ = stream.write_all(answer.as_bytes()).await;
         let _ = stream.shutdown().await;
-        Some(brought)
-    }
+    };
+    let _ = tokio::time::timeout(limits::OAUTH_VISIT, told).await;
 }
 
 /// Reads a request. Nothing of it is shown but the server's word for a refusal.

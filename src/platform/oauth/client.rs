@@ -201,6 +201,26 @@ fn form_body(form: &[(&str, &str)], client: &GrantClient, secret: Option<&Secret
     body.finish().into_bytes()
 }
 
+/// Parts of a form that everybody may read.
+const OPEN: [&str; 4] = ["grant_type", "redirect_uri", "scope", "client_id"];
+
+/// Shorter ones are no secrets, and would make holes in any text.
+const SECRET_BYTES_MIN: usize = 6;
+
+/// Takes what we sent out of a server's words: some repeat the code, or what proves that it is ours. Before anything is cut.
+fn mask_words(answer: &mut Value, form: &[(&str, &str)]) {
+    for key in ["error", "error_description"] {
+        let Some(Value::String(text)) = answer.get_mut(key) else { continue };
+        for (name, value) in form {
+            if OPEN.contains(name) || value.len() < SECRET_BYTES_MIN {
+                continue;
+            }
+            let written: String = Serializer::new(String::new()).append_key_only(value).finish();
+            *text = text.replace(value, "[masked]").replace(&written, "[masked]");
+        }
+    }
+}
+
 /// Asks the token endpoint.
 pub(super) async fn token(
     http: &HttpRoom,
@@ -211,7 +231,8 @@ pub(super) async fn token(
 ) -> Result<Told, PortError> {
     let url = Url::parse(&client.token_url)
         .map_err(|error| PortError::caused(ErrorClass::Config, "use the token endpoint", error))?;
-    let (value, status) = post(http, secrets, clock, client, &url, form).await?;
+    let (mut value, status) = post(http, secrets, clock, client, &url, form).await?;
+    mask_words(&mut value, form);
     if let Some(refused) = refused(&value) {
         return Ok(Told::Refused(refused));
     }
@@ -223,5 +244,27 @@ pub(super) async fn token(
             format!("POST {}", masked(&url)),
             format!("the answer ({status}) holds no token"),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_repeats_nothing_that_was_sent() {
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("code", "CANARY+code/1"),
+            ("code_verifier", "CANARY-verifier"),
+            ("redirect_uri", "http://127.0.0.1:1/callback"),
+        ];
+        let said =
+            "the code CANARY+code/1 (CANARY%2Bcode%2F1) is not CANARY-verifier's for authorization_code";
+        let mut answer = serde_json::json!({ "error": "bad_CANARY-verifier", "error_description": said });
+        mask_words(&mut answer, &form);
+        let told = refused(&answer).unwrap().to_string();
+        assert!(!told.contains("CANARY"), "{told}");
+        assert!(told.ends_with("is not [masked]'s for authorization_code"), "{told}");
     }
 }

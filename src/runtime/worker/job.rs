@@ -233,11 +233,9 @@ fn outcome_end(
 /// Whom an answer goes to, with those of the wanted effects that are offered; the others are told.
 fn addressed(items: &[Item], wanted: &[Effect], remarks: &mut Vec<String>) -> Option<Envelope> {
     let (item, envelope) = Item::answered(items)?;
-    let (effects, refused) = effect::chosen(wanted, &item.offers);
-    if !refused.is_empty() {
-        remarks.push(format!("the engine also proposed what is not offered here: {}", refused.join(", ")));
-    }
-    Some(Envelope { effects, ..envelope.clone() })
+    let chosen = effect::chosen(wanted, &item.offers);
+    remarks.extend(chosen.remarks("the engine"));
+    Some(Envelope { effects: chosen.kept, ..envelope.clone() })
 }
 
 /// "local", or "local, because claude failed (network)".

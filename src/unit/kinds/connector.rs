@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::diag::Finding;
 use crate::model::item::Backlog;
-use crate::unit::check::{interval_under_limit, outbound_without_replies};
+use crate::unit::check::{bad_value, interval_under_limit, outbound_without_replies};
 use crate::unit::decode::duration;
 use crate::unit::kinds::{oauth, restart, schedule};
 use crate::unit::plan::{ConnectorUnit, OutboundRule, Schedule};
@@ -74,6 +74,13 @@ pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
             spans.value,
             &duration::shown(least(platform)),
         ));
+    }
+    let login = typed.settings(oauth::NAME);
+    if login.get("client_id").is_some()
+        && let Some(why) = (platform.login)(platform.name, typed.settings(platform.name), login)
+        && let Some(spans) = typed.spans(oauth::NAME, "client_id")
+    {
+        findings.push(bad_value::finding(oauth::NAME, spans.value, &why));
     }
     if !platform.guarantee.replies()
         && let Some(spans) = typed.spans("connector", "outbound")

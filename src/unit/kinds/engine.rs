@@ -73,10 +73,16 @@ pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
         .list("path")
         .iter()
         .zip(typed.spans("engine", "path").map(|spans| spans.items.as_slice()).unwrap_or_default());
-    let relative = relative.filter(|(dir, _)| !Path::new(dir.as_str()).is_absolute()).map(|(dir, span)| {
-        let why = format!("`{dir}` is no absolute path; `%h` stands for your home directory");
-        bad_value::finding("engine.path", *span, &why)
-    });
+    let relative = relative
+        .filter(|(dir, _)| !Path::new(dir.as_str()).is_absolute() || dir.contains(':'))
+        .map(|(dir, span)| {
+            let why = match dir.contains(':') {
+                // A PATH joined by `:` would be looked for as one directory.
+                true => format!("`{dir}` holds several directories; write each as one of the list"),
+                false => format!("`{dir}` is no absolute path; `%h` stands for your home directory"),
+            };
+            bad_value::finding("engine.path", *span, &why)
+        });
     let paths = paths.into_iter().chain(relative);
     model(typed, registry).into_iter().chain(price).chain(paths).chain(plain_http(typed, registry)).collect()
 }

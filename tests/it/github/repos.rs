@@ -1,10 +1,12 @@
 //! Named repositories, for tokens that cannot read the inbox.
 
+use serde_json::json;
 use workagent::model::class::ErrorClass;
 use workagent::model::item::Backlog;
 
 use super::*;
-use crate::support::http::Answer;
+use crate::support::connector::{Bench, secret, text};
+use crate::support::http::{Answer, HttpServer};
 
 fn scene(names: &[&str], participating: bool) -> Scene {
     let names = names.iter().map(|&name| name.to_owned()).collect();
@@ -236,4 +238,45 @@ async fn a_place_that_was_carried_away_comes_back() {
     scene.later(60 * MINUTE);
     scene.hub.hub().open("acme/app", 1, false, "kim", "New", "Now.");
     assert_eq!(scene.bench.poll().await.unwrap().new, ["New (acme/app#1)"]);
+}
+
+#[tokio::test]
+async fn a_list_without_an_end_has_one_here() {
+    // Nothing of it concerns us, so that no page of items ends the way through it.
+    let server = HttpServer::by(|seen| {
+        let issue = |number: u64| {
+            json!({ "id": number, "number": number, "title": "t", "body": "b", "state": "open",
+                "user": { "id": 9, "login": "kim" }, "updated_at": "2026-11-30T08:00:00Z" })
+        };
+        let host = seen.header("host").unwrap_or_default().to_owned();
+        let body = match seen.target.split('?').next().unwrap_or_default() {
+            "/user" => json!({ "id": 1, "login": "pat" }),
+            "/repos/acme/app" => json!({ "id": 7, "full_name": "acme/app", "open_issues_count": 1 }),
+            "/repos/acme/app/issues" => json!((1..=20).map(issue).collect::<Vec<_>>()),
+            _ => json!([]),
+        };
+        let number = seen.target.split("page=p").nth(1).and_then(|at| at.parse::<u64>().ok()).unwrap_or(0);
+        let next = format!("<http://{host}/repos/acme/app/issues?page=p{}>; rel=\"next\"", number + 1);
+        let answer = Answer::ok(body.to_string());
+        if seen.target.starts_with("/repos/acme/app/issues?") { answer.header("Link", &next) } else { answer }
+    });
+    let keys = [
+        ("login", text("Pat")),
+        ("token", secret()),
+        ("base_url", text(&server.url(""))),
+        ("repositories", Value::List(vec!["acme/app".to_owned()])),
+        ("participating", Value::Bool(true)),
+    ];
+    let mut bench = Bench::new(&SPEC, "/nonexistent".as_ref(), &keys);
+    let mut notes = Vec::new();
+    for _ in 0..40 {
+        let before = server.seen().len();
+        notes.extend(bench.page().await.unwrap().notes);
+        assert!(server.seen().len() - before < 40, "a poll ends");
+    }
+    assert!(
+        notes.contains(&"a list of acme/app has no end; it goes on at the next look".to_owned()),
+        "{notes:?}"
+    );
+    assert!(server.seen().iter().any(|seen| seen.target.starts_with("/repos/acme/app/pulls/comments")));
 }

@@ -34,6 +34,8 @@ struct World {
     messages_max: Option<usize>,
     socket_url: String,
     posted: u32,
+    /// The clock there, as answers tell it.
+    date: Option<String>,
 }
 
 /// The workspace "acme".
@@ -104,6 +106,11 @@ impl Slack {
         self.world.lock().unwrap().messages_max = Some(count);
     }
 
+    /// Answers carry this as their date.
+    pub fn date(&self, at: workagent::model::time::Timestamp) {
+        self.world.lock().unwrap().date = Some(at.rfc_2822().replace("+0000", "GMT"));
+    }
+
     pub fn socket_at(&self, url: &str) {
         self.world.lock().unwrap().socket_url = url.into();
     }
@@ -149,7 +156,11 @@ impl World {
             return answer;
         }
         let done = self.done(&method, &arguments, body.unwrap_or_default());
-        fault.map_or_else(|| Answer::ok(done.to_string()), |fault| fault.answer)
+        let answer = fault.map_or_else(|| Answer::ok(done.to_string()), |fault| fault.answer);
+        match &self.date {
+            Some(date) => answer.header("Date", date),
+            None => answer,
+        }
     }
 
     fn done(&mut self, method: &str, arguments: &BTreeMap<String, String>, body: Value) -> Value {

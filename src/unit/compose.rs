@@ -138,7 +138,13 @@ pub fn put(text: &str, chosen: &[Chosen]) -> Result<String, Unparsable> {
             // A remark behind the old value stays.
             *value.decor_mut() = held.decor().clone();
         }
-        table.insert(key, Item::Value(value));
+        match table.get_mut(key) {
+            // Putting it in anew would lay out its key anew, too.
+            Some(held) => *held = Item::Value(value),
+            None => {
+                table.insert(key, Item::Value(value));
+            }
+        }
     }
     let changed = document.to_string();
     if text.contains("\r\n") { Ok(changed.replace("\r\n", "\n").replace('\n', "\r\n")) } else { Ok(changed) }

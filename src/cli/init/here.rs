@@ -52,8 +52,8 @@ pub struct Here {
     /// Now.
     pub clock: Clock,
     scene: Scene,
-    /// Children leave notes; theirs must not be made before anything was accepted.
-    _notes: tempfile::TempDir,
+    /// What is tried leaves its traces here and not in the state directory.
+    _scratch: tempfile::TempDir,
 }
 
 /// Why a login did not work.
@@ -85,16 +85,17 @@ impl Here {
         })?;
         let typed = Arc::new(TypedSecrets::new(secrets.clone().shared(), scrubber));
         let daemon = Backend::running(&paths).await?.is_some();
-        let notes = tempfile::Builder::new().prefix("workagent-init-").tempdir()?;
+        let scratch = tempfile::Builder::new().prefix("workagent-init-").tempdir()?;
         let scene = Scene {
             environment,
             secrets: typed.clone(),
             clock: context.clock.clone(),
-            process: ProcessRoom::new(notes.path().to_owned()),
-            state_dir: paths.state.clone(),
+            process: ProcessRoom::new(scratch.path().join("children")),
+            // Some connectors keep what they saw there; a count must not become their memory.
+            state_dir: scratch.path().to_owned(),
         };
         let (registry, clock) = (CATALOG.registry(), context.clock.clone());
-        Ok(Self { set, own, paths, registry, secrets, typed, daemon, clock, scene, _notes: notes })
+        Ok(Self { set, own, paths, registry, secrets, typed, daemon, clock, scene, _scratch: scratch })
     }
 
     /// Names of connectors that are there in the user's own directory.

@@ -95,7 +95,8 @@ impl Interview<'_, '_> {
         self.talk.say("\nWhat to connect? One of these, or several:\n")?;
         self.talk.tell("    ", &words.join(" "))?;
         if !known.is_empty() {
-            let text = format!("or one that is there, to change it: {}", known.join(" "));
+            let text =
+                format!("or one that is there, to change it: {} (one more mailbox: mail+)", known.join(" "));
             self.talk.tell("    ", &text)?;
         }
         let before = self.draft.connect.iter().map(said).collect::<Vec<_>>().join(" ");
@@ -105,7 +106,7 @@ impl Interview<'_, '_> {
             (before, _) => before,
         };
         let help = "A word for each account, with blanks between. Of each the keys are asked for that it needs; \
-                    `none` goes on without one. Programs of yours and MCP servers are connected by a unit that you \
+                    `none` goes on without one; a plus behind it, as in mail+, means one more of a kind that is there. Programs of yours and MCP servers are connected by a unit that you \
                     write: workagent new connector NAME --from command";
         let meant = {
             let (draft, here) = (&self.draft, self.here);
@@ -562,7 +563,9 @@ fn meant(draft: &Draft, here: &Here, typed: &str) -> Result<Vec<Connect>, String
             continue;
         }
         let bare = word.trim_end_matches(".toml").trim_end_matches(".connector");
-        if known.iter().any(|name| name == bare) {
+        // `github` is the one that is called so, `github+` one more.
+        let (word, one_more) = word.strip_suffix('+').map_or((word, false), |word| (word, true));
+        if !one_more && known.iter().any(|name| name == bare) {
             connects.push(existing(here, bare)?);
             continue;
         }

@@ -13,11 +13,13 @@ use crate::model::time::Clock;
 
 const CANARY: &str = "canary-f3Kq9Zt7";
 
-/// Says these lines, then is gone.
-struct Script(VecDeque<String>);
+/// Says these lines, then is gone; a terminal shows them.
+struct Script(VecDeque<String>, Screen);
 
 impl Lines for Script {
-    fn line(&mut self, _hidden: bool) -> io::Result<Typed> {
+    fn line(&mut self, hidden: bool) -> io::Result<Typed> {
+        let shown = self.0.front().filter(|_| !hidden).cloned().unwrap_or_default();
+        writeln!(self.1, "{shown}")?;
         Ok(self.0.pop_front().map_or(Typed::Gone, Typed::Line))
     }
 }
@@ -37,7 +39,7 @@ impl Write for Screen {
     }
 }
 
-/// A home with a folder `in` that holds one file.
+/// A home with a Maildir `in` that holds one mail.
 struct Home(tempfile::TempDir);
 
 /// What came of a command.
@@ -57,7 +59,11 @@ impl Came {
 impl Home {
     fn new() -> Self {
         let home = Self(tempfile::Builder::new().prefix("wa-").tempdir().unwrap());
-        home.write("in/one.md", "# One\n\nhello\n");
+        let mail = "From: Pat <pat@example.org>\nTo: me@example.org\nSubject: One\nMessage-ID: <1@example.org>\n\nhello\n";
+        for dir in ["cur", "tmp", "new"] {
+            std::fs::create_dir_all(home.at("in").join(dir)).unwrap();
+        }
+        home.write("in/new/1700000000.M1P1.host", mail);
         home
     }
 
@@ -75,7 +81,7 @@ impl Home {
         std::fs::read_to_string(self.at(&format!(".config/workagent/units/{file}"))).unwrap()
     }
 
-    /// Every file but the folder that is read, by its path below the home.
+    /// Every file but the mail that is read, by its path below the home.
     fn files(&self) -> Vec<(String, Vec<u8>)> {
         let (mut found, mut todo) = (Vec::new(), vec![self.0.path().to_owned()]);
         while let Some(dir) = todo.pop() {
@@ -111,7 +117,8 @@ impl Home {
                     return command(args, &mut context).await;
                 }
                 let paint = Paint { colour: false };
-                let mut talk = Talk::new(Box::new(Script(lines)), Box::new(screen.clone()), paint, 80);
+                let mut talk =
+                    Talk::new(Box::new(Script(lines, screen.clone())), Box::new(screen.clone()), paint, 80);
                 by_talk(&args, &mut talk, &mut context).await
             })
         };
@@ -142,18 +149,18 @@ impl Home {
     }
 }
 
-/// From nothing to a folder that is answered by a template, in a rehearsal.
-const FOLDER: [&str; 8] = ["folder", "{home}/in", "", "all", "template", "", "yes", "yes"];
+/// From nothing to a Maildir that is answered by a template, in a rehearsal.
+const BOX: [&str; 9] = ["maildir", "{home}/in", "me@example.org", "", "all", "template", "", "yes", "yes"];
 
 #[test]
 fn from_nothing_to_a_setup_that_compiles() {
     let home = Home::new();
-    let came = home.talk(&FOLDER);
+    let came = home.talk(&BOX);
     assert_eq!(*came.result.as_ref().unwrap(), exit::OK, "{came:#?}");
     assert_eq!(home.errors(), 0);
-    let folder = home.unit("folder.connector.toml");
-    assert!(folder.starts_with("#:schema ../schema/connector.json\n"), "{folder}");
-    assert!(folder.contains("backlog = \"all\""), "{folder}");
+    let text = home.unit("maildir.connector.toml");
+    assert!(text.starts_with("#:schema ../schema/connector.json\n"), "{text}");
+    assert!(text.contains("backlog = \"all\""), "{text}");
     assert!(home.unit("workagent.daemon.toml").contains("mode = \"rehearsal\""));
     assert!(home.unit("all.route.toml").contains("engines = [\"template\"]"));
     assert!(home.at(".config/workagent/schema/connector.json").is_file());
@@ -167,7 +174,7 @@ fn from_nothing_to_a_setup_that_compiles() {
 #[test]
 fn a_second_run_has_nothing_to_do_and_says_so() {
     let home = Home::new();
-    home.talk(&FOLDER);
+    home.talk(&BOX);
     let before = home.files();
     let again = home.talk(&["none", "keep", ""]);
     assert_eq!(again.result.unwrap(), exit::OK, "{}", again.said);
@@ -177,16 +184,16 @@ fn a_second_run_has_nothing_to_do_and_says_so() {
 
 #[test]
 fn whoever_leaves_at_any_question_leaves_nothing_behind() {
-    for answered in 0..FOLDER.len() {
+    for answered in 0..BOX.len() {
         let home = Home::new();
-        let came = home.talk(&FOLDER[..answered]);
+        let came = home.talk(&BOX[..answered]);
         assert_eq!(came.result.unwrap(), exit::FAILURE);
         assert!(came.said.ends_with("nothing was written\n"), "{}", came.said);
         assert_eq!(home.files(), [], "after {answered} answers");
     }
     let home = Home::new();
-    let mut refused = FOLDER;
-    refused[7] = "no";
+    let mut refused = BOX;
+    refused[8] = "no";
     assert_eq!(home.talk(&refused).result.unwrap(), exit::FAILURE);
     assert_eq!(home.files(), []);
 }
@@ -195,48 +202,81 @@ fn whoever_leaves_at_any_question_leaves_nothing_behind() {
 fn one_goes_back_and_answers_stay() {
     let home = Home::new();
     // Back from the engine over the backlog's question, which is asked anew with its login, and from the summary.
-    let lines =
-        ["folder", "<", "", "{home}/in", "", "all", "<", "", "", "", "template", "", "yes", "<", "no", "yes"];
+    let lines = [
+        "maildir",
+        "<",
+        "",
+        "{home}/in",
+        "me@example.org",
+        "",
+        "all",
+        "<",
+        "",
+        "",
+        "",
+        "",
+        "template",
+        "",
+        "yes",
+        "<",
+        "no",
+        "yes",
+    ];
     let came = home.talk(&lines);
     assert_eq!(*came.result.as_ref().unwrap(), exit::OK, "{came:#?}");
-    assert!(home.unit("folder.connector.toml").contains("backlog = \"all\""));
+    assert!(home.unit("maildir.connector.toml").contains("backlog = \"all\""));
     assert!(!home.at(".config/workagent/units/workagent.daemon.toml").exists());
 }
 
 #[test]
 fn what_does_not_work_is_told_and_asked_again() {
     let home = Home::new();
-    let lines = ["folder", "{home}/not-there", "", "", "{home}/in", "", "new", "template", "", "", ""];
+    let lines = [
+        "maildir",
+        "{home}/not-there",
+        "me@example.org",
+        "",
+        "",
+        "{home}/in",
+        "",
+        "",
+        "new",
+        "template",
+        "",
+        "",
+        "",
+    ];
     let came = home.talk(&lines);
     assert_eq!(*came.result.as_ref().unwrap(), exit::OK, "{came:#?}");
     assert!(came.said.contains("it does not work"), "{}", came.said);
-    assert!(home.unit("folder.connector.toml").contains("/in\""));
+    assert!(home.unit("maildir.connector.toml").contains("/in\""));
 }
 
 #[test]
 fn a_unit_that_is_there_is_changed_in_place_and_shown_as_a_difference() {
     let home = Home::new();
-    home.talk(&FOLDER);
-    let path = ".config/workagent/units/folder.connector.toml";
-    let edited =
-        home.unit("folder.connector.toml").replace("[directory]", "[directory] # mine, do not touch");
+    home.talk(&BOX);
+    let path = ".config/workagent/units/maildir.connector.toml";
+    let edited = home.unit("maildir.connector.toml").replace("[maildir]", "[maildir] # mine, do not touch");
     home.write(path, &edited);
-    home.write("other/x.md", "x");
-    let came = home.talk(&["folder.connector", "{home}/other", "", "new", "keep", "yes", "yes"]);
+    for dir in ["cur", "tmp", "new"] {
+        std::fs::create_dir_all(home.at("other").join(dir)).unwrap();
+    }
+    let came = home.talk(&["maildir", "{home}/other", "", "", "keep", "yes", "yes"]);
     assert_eq!(*came.result.as_ref().unwrap(), exit::OK, "{came:#?}");
-    let text = home.unit("folder.connector.toml");
-    assert!(text.contains("[directory] # mine, do not touch") && text.contains("/other\""), "{text}");
+    let text = home.unit("maildir.connector.toml");
+    assert!(text.contains("[maildir] # mine, do not touch") && text.contains("/other\""), "{text}");
     assert!(came.said.contains("-path = ") && came.said.contains("+path = "), "{}", came.said);
-    // A second folder gets a unit of its own.
-    let came = home.talk(&["folder", "{home}/in", "", "new", "keep", "yes", "yes"]);
-    assert!(came.out.contains("folder-2.connector.toml"), "{came:#?}");
-    assert_eq!(home.unit("folder.connector.toml"), text);
+    // A second one gets a unit of its own.
+    let came = home.talk(&["maildir+", "{home}/in", "me@example.org", "", "new", "keep", "yes", "yes"]);
+    assert!(came.out.contains("maildir-2.connector.toml"), "{came:#?}");
+    assert_eq!(home.unit("maildir.connector.toml"), text);
 }
 
 #[test]
 fn going_live_is_one_question() {
     let home = Home::new();
-    home.talk(&FOLDER);
+    home.talk(&BOX);
     let live = || InitArgs { live: true, ..InitArgs::default() };
     let came = home.run(live(), &["yes"]);
     assert_eq!(*came.result.as_ref().unwrap(), exit::OK, "{came:#?}");
@@ -334,13 +374,13 @@ fn the_template_is_a_file_of_answers() {
 fn answers_that_were_given_can_be_given_again() {
     let home = Home::new();
     let args = InitArgs { dry_run: true, print_answers: true, ..InitArgs::default() };
-    let given = home.run(args, &FOLDER[..7]);
+    let given = home.run(args, &BOX[..8]);
     assert_eq!(*given.result.as_ref().unwrap(), exit::OK, "{given:#?}");
     assert_eq!(home.files(), []);
     let came = home.answers(&given.out);
     assert_eq!(*came.result.as_ref().unwrap(), exit::OK, "{came:#?}\n{}", given.out);
     let other = Home::new();
-    other.talk(&FOLDER);
+    other.talk(&BOX);
     let names = |home: &Home| home.files().into_iter().map(|(name, _)| name).collect::<Vec<_>>();
     assert_eq!(names(&home), names(&other));
 }

@@ -11,7 +11,7 @@ use super::choices::Choice;
 use super::draft::{Connect, Draft, Engine};
 use super::guides::{self, GUIDES};
 use super::here::Here;
-use super::interview::existing;
+use super::interview::meant::existing;
 use crate::catalog::CATALOG;
 use crate::cli::error::CliError;
 use crate::cli::look::line;

@@ -1,10 +1,14 @@
 //! The talk from the first question to the last. Back and forth as one likes; nothing is written.
 
+mod engine;
+pub mod meant;
+
 use std::fmt::Write as _;
 
-use super::choices::{Asks, Choice};
-use super::draft::{Connect, Draft, Engine};
-use super::guides::{self, Ask, GUIDES};
+use self::meant::{meant, said};
+use super::choices::Choice;
+use super::draft::{Connect, Draft};
+use super::guides::{Ask, GUIDES};
 use super::here::{Here, Refused};
 use super::log_in;
 use super::mail_hosts;
@@ -12,12 +16,11 @@ use super::plan::plan;
 use super::talk::{Answer, Question, Talk};
 use crate::bundle::backlog::Counted;
 use crate::cli::error::CliError;
-use crate::cli::look::{block, count, line};
+use crate::cli::look::count;
 use crate::diag::render::{self, Style};
 use crate::model::class::ErrorClass;
 use crate::secret::SecretValue;
-use crate::unit::is_unit_name;
-use crate::unit::plan::{Kind, Plan, Standing, UnitName};
+use crate::unit::plan::{Plan, Standing};
 
 /// Tries of one login before the talk goes on without it.
 const LOGINS_MAX: usize = 20;
@@ -365,147 +368,6 @@ impl Interview<'_, '_> {
         }
     }
 
-    fn engine(&mut self) -> Result<Way, CliError> {
-        let routes = self.here.set.compiled.plan.routes.iter();
-        let answers: Vec<String> = routes
-            .filter_map(|(name, standing)| match standing {
-                Standing::Active(route) => Some(format!("{name}.route → {}", route.engines.join(", "))),
-                Standing::Off(_) => None,
-            })
-            .collect();
-        self.talk.say("\nWho answers? (an engine drafts, you decide)\n")?;
-        let mut list = String::new();
-        for (number, choice) in self.choices.iter().enumerate() {
-            let text = format!("{:>3}  {:<10} {}", number + 1, choice.engine.name, choice.told);
-            let _ = writeln!(list, "{}", fit(&text, self.talk.width));
-        }
-        self.talk.say(&list)?;
-        if !answers.is_empty() {
-            let text = format!("     keep       as it is: {}", answers.join("; "));
-            self.talk.say(&format!("{}\n", fit(&text, self.talk.width)))?;
-        }
-        let first = self.choices.iter().find(|choice| choice.ready).map(|choice| choice.engine.name.as_str());
-        let before = self.draft.engine.as_ref().map(|engine| engine.name.as_str());
-        let usual =
-            before.or((!answers.is_empty()).then_some("keep")).or(first).unwrap_or("template").to_owned();
-        let help = "The number or the word. What answers is a unit like any other: `workagent new engine NAME --from …` \
-                    makes more of them, and routes say which case goes to which.";
-        let keep = !answers.is_empty();
-        let choices = self.choices;
-        let answer = self.talk.ask(&Question::new("Engine", Some(&usual), help), &mut |typed| {
-            if keep && typed == "keep" {
-                return Ok(None);
-            }
-            let by_number =
-                typed.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
-            let by_name = || choices.iter().find(|choice| choice.engine.name == typed);
-            by_number.or_else(by_name).map(Some).ok_or_else(|| "a number or a word of the list".to_owned())
-        })?;
-        let choice = match answer {
-            Answer::Back => return Ok(Way::Back),
-            Answer::Leave => return Ok(Way::Leave),
-            Answer::Is(None) => {
-                self.draft.engine = None;
-                return Ok(Way::On);
-            }
-            Answer::Is(Some(choice)) => choice,
-        };
-        self.chosen(choice)
-    }
-
-    /// What else must be said of the engine.
-    fn chosen(&mut self, choice: &Choice) -> Result<Way, CliError> {
-        let mut engine = choice.engine.clone();
-        let mut local = choice.local;
-        let way = match &choice.asks {
-            Asks::Nothing => Way::On,
-            Asks::Model(models) => self.model(&mut engine, models)?,
-            Asks::Key { model, name } => self.vendor(&mut engine, model, name)?,
-            Asks::Program => self.program(&mut engine, &mut local)?,
-            Asks::Text => self.text(&mut engine)?,
-        };
-        if way != Way::On {
-            // Back to the list.
-            return if way == Way::Leave { Ok(way) } else { self.engine() };
-        }
-        self.draft.engine = Some(engine);
-        self.draft.private = false;
-        if local && choice.asks != Asks::Text {
-            let help = "Then the route says `private = true`: also if you add other engines later, texts of cases go to \
-                        none that hands them to another machine.";
-            match self.talk.yes("Only ever engines on this machine", true, help)? {
-                Answer::Is(private) => self.draft.private = private,
-                Answer::Back => return self.engine(),
-                Answer::Leave => return Ok(Way::Leave),
-            }
-        }
-        Ok(Way::On)
-    }
-
-    fn model(&mut self, engine: &mut Engine, models: &[String]) -> Result<Way, CliError> {
-        self.talk.tell("    ", &models.join("  "))?;
-        let usual = engine.model.clone().unwrap_or_default();
-        let question = Question::new("Model", Some(&usual), "The model, as the server names it");
-        let answer = self.talk.ask(&question, &mut |typed| {
-            models.iter().find(|model| *model == typed).cloned().ok_or_else(|| "one of those".to_owned())
-        })?;
-        Ok(taken(answer, |model| engine.model = Some(model)))
-    }
-
-    fn vendor(&mut self, engine: &mut Engine, model: &str, name: &str) -> Result<Way, CliError> {
-        let help = "The model, as the vendor names it. A budget can be set in the unit: [budget] daily_usd";
-        let answer =
-            self.talk.ask(&Question::new("Model", Some(model), help), &mut |typed| Ok(typed.to_owned()))?;
-        match taken(answer, |model| engine.model = Some(model)) {
-            Way::On => {}
-            way => return Ok(way),
-        }
-        let held = self.here.typed.has(name);
-        let text = if held { "API key, Enter keeps the one that is there" } else { "API key" };
-        let help = format!("It goes into the secret store as {name}.");
-        let question = Question { text, usual: held.then_some(""), help: &help, hidden: true };
-        let answer = self.talk.ask(&question, &mut |typed| Ok(SecretValue::new(typed.to_owned())))?;
-        let typed = &self.here.typed;
-        Ok(taken(answer, |value| {
-            if !value.is_empty() {
-                typed.put(name, value, None);
-            }
-            engine.secrets.insert("key".to_owned(), name.to_owned());
-        }))
-    }
-
-    fn program(&mut self, engine: &mut Engine, local: &mut bool) -> Result<Way, CliError> {
-        let help = "Its absolute path. It gets a prompt on standard input and prints the reply.";
-        let answer = self.talk.ask(&Question::new("Program", None, help), &mut |typed| {
-            if typed.starts_with('/') { Ok(typed.to_owned()) } else { Err("its absolute path".to_owned()) }
-        })?;
-        match taken(answer, |program| *engine = engine.clone().with("program", program)) {
-            Way::On => {}
-            way => return Ok(way),
-        }
-        let help = "A program that asks a server elsewhere does; one that runs a model here does not.";
-        let answer = self.talk.yes("Does it hand texts to other machines", true, help)?;
-        Ok(taken(answer, |hands| {
-            *local = !hands;
-            if !hands {
-                *engine = engine.clone().with("local", true);
-            }
-        }))
-    }
-
-    fn text(&mut self, engine: &mut Engine) -> Result<Way, CliError> {
-        let help = "One line in the syntax of Jinja; name, title, body, date and others can stand in {{ }}. Enter alone: \
-                    \"Hello NAME, thank you for your message … I have read it and will come back to you soon.\" A longer \
-                    one goes into the unit: workagent edit template.engine";
-        let question = Question::new("Text, Enter for a short thank-you", Some(""), help);
-        let answer = self.talk.ask(&question, &mut |typed| Ok(typed.to_owned()))?;
-        Ok(taken(answer, |text| {
-            if !text.is_empty() {
-                *engine = engine.clone().with("text", text);
-            }
-        }))
-    }
-
     fn mode(&mut self) -> Result<Way, CliError> {
         let plan = &self.here.set.compiled.plan;
         let first = !plan.connectors.values().any(|standing| matches!(standing, Standing::Active(_)));
@@ -533,11 +395,6 @@ fn taken<T>(answer: Answer<T>, take: impl FnOnce(T)) -> Way {
     }
 }
 
-/// The word for a connector that was named before.
-fn said(connect: &Connect) -> &str {
-    if connect.exists { &connect.name } else { connect.guide.what }
-}
-
 /// What a key holds, with the port where it has another than usual.
 fn shown_value(connect: &Connect, key: &str) -> Option<String> {
     let port = match (connect.guide.platform, key) {
@@ -547,55 +404,6 @@ fn shown_value(connect: &Connect, key: &str) -> Option<String> {
     };
     let value = connect.text(key)?;
     Some(port.map_or_else(|| value.clone(), |port| format!("{value}:{port}")))
-}
-
-/// The connectors that words mean. What was said of one before stays.
-fn meant(draft: &Draft, here: &Here, typed: &str) -> Result<Vec<Connect>, String> {
-    let mut connects: Vec<Connect> = Vec::new();
-    let mut before = draft.connect.clone();
-    let known = here.own_connectors();
-    for word in typed.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
-        if word == "none" {
-            continue;
-        }
-        if let Some(index) = before.iter().position(|connect| said(connect) == word) {
-            connects.push(before.remove(index));
-            continue;
-        }
-        let bare = word.trim_end_matches(".toml").trim_end_matches(".connector");
-        // `github` is the one that is called so, `github+` one more.
-        let (word, one_more) = word.strip_suffix('+').map_or((word, false), |word| (word, true));
-        if !one_more && known.iter().any(|name| name == bare) {
-            connects.push(existing(here, bare)?);
-            continue;
-        }
-        let Some(guide) = guides::by_word(word) else {
-            let words: Vec<&str> = GUIDES.iter().map(|guide| guide.what).collect();
-            return Err(format!("`{}` is none of {}", line(word, 40), words.join(", ")));
-        };
-        let taken = |name: &str| {
-            known.iter().any(|held| held == name) || connects.iter().any(|other| other.name == name)
-        };
-        let numbered = (2..).map(|number| format!("{}-{number}", guide.unit));
-        let free = std::iter::once(guide.unit.to_owned()).chain(numbered.take(100)).find(|name| !taken(name));
-        let name = free.unwrap_or_else(|| guide.unit.to_owned());
-        connects.push(Connect::new(guide, &name));
-    }
-    Ok(connects)
-}
-
-/// A connector that is there, with what its unit says.
-pub fn existing(here: &Here, name: &str) -> Result<Connect, String> {
-    if !is_unit_name(name) {
-        return Err("that is no name of a unit".to_owned());
-    }
-    let unit = UnitName { name: name.to_owned(), kind: Kind::Connector };
-    let settings = |table: &str| here.set.compiled.origins.settings(&unit, table).unwrap_or_default();
-    let platform = settings("connector").text("platform").unwrap_or_default().to_owned();
-    match guides::by_platform(&platform) {
-        Some(guide) => Ok(Connect::existing(guide, name, &settings(&platform))),
-        None => Err(format!("{unit} is changed by hand: workagent edit {unit}")),
-    }
 }
 
 /// Of what is there already.
@@ -612,17 +420,4 @@ fn told(counted: &Counted) -> String {
         let _ = writeln!(text, "    {passed_over} more are bulk, automatic or your own: never for an engine");
     }
     text
-}
-
-/// A line of a list, foreign text made harmless; what does not fit stands under it.
-fn fit(text: &str, width: usize) -> String {
-    let margin: String = text.chars().take_while(|c| *c == ' ').collect();
-    let wrapped = block(text.trim_start(), &margin, width, 4);
-    let mut lines = wrapped.lines();
-    let mut out = lines.next().unwrap_or_default().to_owned();
-    // What does not fit stands under the text.
-    for rest in lines {
-        let _ = write!(out, "\n                {}", rest.trim_start());
-    }
-    out
 }

@@ -46,6 +46,9 @@ _workagent() {
             workagent,disable)
                 cmd="workagent__subcmd__disable"
                 ;;
+            workagent,doctor)
+                cmd="workagent__subcmd__doctor"
+                ;;
             workagent,edit)
                 cmd="workagent__subcmd__edit"
                 ;;
@@ -60,9 +63,6 @@ _workagent() {
                 ;;
             workagent,help)
                 cmd="workagent__subcmd__help"
-                ;;
-            workagent,init)
-                cmd="workagent__subcmd__init"
                 ;;
             workagent,is-active)
                 cmd="workagent__subcmd__is__subcmd__active"
@@ -150,6 +150,9 @@ _workagent() {
                 ;;
             workagent,secret)
                 cmd="workagent__subcmd__secret"
+                ;;
+            workagent,service)
+                cmd="workagent__subcmd__service"
                 ;;
             workagent,show)
                 cmd="workagent__subcmd__show"
@@ -295,6 +298,9 @@ _workagent() {
             workagent__subcmd__help,disable)
                 cmd="workagent__subcmd__help__subcmd__disable"
                 ;;
+            workagent__subcmd__help,doctor)
+                cmd="workagent__subcmd__help__subcmd__doctor"
+                ;;
             workagent__subcmd__help,edit)
                 cmd="workagent__subcmd__help__subcmd__edit"
                 ;;
@@ -309,9 +315,6 @@ _workagent() {
                 ;;
             workagent__subcmd__help,help)
                 cmd="workagent__subcmd__help__subcmd__help"
-                ;;
-            workagent__subcmd__help,init)
-                cmd="workagent__subcmd__help__subcmd__init"
                 ;;
             workagent__subcmd__help,is-active)
                 cmd="workagent__subcmd__help__subcmd__is__subcmd__active"
@@ -400,6 +403,9 @@ _workagent() {
             workagent__subcmd__help,secret)
                 cmd="workagent__subcmd__help__subcmd__secret"
                 ;;
+            workagent__subcmd__help,service)
+                cmd="workagent__subcmd__help__subcmd__service"
+                ;;
             workagent__subcmd__help,show)
                 cmd="workagent__subcmd__help__subcmd__show"
                 ;;
@@ -460,6 +466,9 @@ _workagent() {
             workagent__subcmd__help__subcmd__outbox,cancel)
                 cmd="workagent__subcmd__help__subcmd__outbox__subcmd__cancel"
                 ;;
+            workagent__subcmd__help__subcmd__outbox,dismiss)
+                cmd="workagent__subcmd__help__subcmd__outbox__subcmd__dismiss"
+                ;;
             workagent__subcmd__help__subcmd__outbox,list)
                 cmd="workagent__subcmd__help__subcmd__outbox__subcmd__list"
                 ;;
@@ -517,8 +526,23 @@ _workagent() {
             workagent__subcmd__help__subcmd__secret,set)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__set"
                 ;;
+            workagent__subcmd__help__subcmd__service,install)
+                cmd="workagent__subcmd__help__subcmd__service__subcmd__install"
+                ;;
+            workagent__subcmd__help__subcmd__service,restart)
+                cmd="workagent__subcmd__help__subcmd__service__subcmd__restart"
+                ;;
+            workagent__subcmd__help__subcmd__service,status)
+                cmd="workagent__subcmd__help__subcmd__service__subcmd__status"
+                ;;
+            workagent__subcmd__help__subcmd__service,uninstall)
+                cmd="workagent__subcmd__help__subcmd__service__subcmd__uninstall"
+                ;;
             workagent__subcmd__outbox,cancel)
                 cmd="workagent__subcmd__outbox__subcmd__cancel"
+                ;;
+            workagent__subcmd__outbox,dismiss)
+                cmd="workagent__subcmd__outbox__subcmd__dismiss"
                 ;;
             workagent__subcmd__outbox,help)
                 cmd="workagent__subcmd__outbox__subcmd__help"
@@ -531,6 +555,9 @@ _workagent() {
                 ;;
             workagent__subcmd__outbox__subcmd__help,cancel)
                 cmd="workagent__subcmd__outbox__subcmd__help__subcmd__cancel"
+                ;;
+            workagent__subcmd__outbox__subcmd__help,dismiss)
+                cmd="workagent__subcmd__outbox__subcmd__help__subcmd__dismiss"
                 ;;
             workagent__subcmd__outbox__subcmd__help,help)
                 cmd="workagent__subcmd__outbox__subcmd__help__subcmd__help"
@@ -667,6 +694,36 @@ _workagent() {
             workagent__subcmd__secret__subcmd__help,set)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__set"
                 ;;
+            workagent__subcmd__service,help)
+                cmd="workagent__subcmd__service__subcmd__help"
+                ;;
+            workagent__subcmd__service,install)
+                cmd="workagent__subcmd__service__subcmd__install"
+                ;;
+            workagent__subcmd__service,restart)
+                cmd="workagent__subcmd__service__subcmd__restart"
+                ;;
+            workagent__subcmd__service,status)
+                cmd="workagent__subcmd__service__subcmd__status"
+                ;;
+            workagent__subcmd__service,uninstall)
+                cmd="workagent__subcmd__service__subcmd__uninstall"
+                ;;
+            workagent__subcmd__service__subcmd__help,help)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__help"
+                ;;
+            workagent__subcmd__service__subcmd__help,install)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__install"
+                ;;
+            workagent__subcmd__service__subcmd__help,restart)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__restart"
+                ;;
+            workagent__subcmd__service__subcmd__help,status)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__status"
+                ;;
+            workagent__subcmd__service__subcmd__help,uninstall)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__uninstall"
+                ;;
             *)
                 ;;
         esac
@@ -674,7 +731,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version init run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs mcp confined help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs doctor service mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1583,6 +1640,32 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__doctor)
+            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__edit)
             opts="-h -V --full --runtime --force --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1756,7 +1839,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="init run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs mcp confined help"
+            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs doctor service mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2077,6 +2160,20 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__help__subcmd__edit)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2148,20 +2245,6 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        workagent__subcmd__help__subcmd__init)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2386,7 +2469,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__outbox)
-            opts="list cancel release"
+            opts="list cancel dismiss release"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2400,6 +2483,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__outbox__subcmd__cancel)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__outbox__subcmd__dismiss)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2861,6 +2958,76 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__help__subcmd__service)
+            opts="install uninstall restart status"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service__subcmd__restart)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service__subcmd__uninstall)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__help__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2938,36 +3105,6 @@ _workagent() {
                 return 0
             fi
             case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        workagent__subcmd__init)
-            opts="-h -V --answers --dry-run --print-answers --live --unit-dir --state-dir --color --no-pager --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --answers)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --unit-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --state-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -3434,7 +3571,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__outbox)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list cancel release help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list cancel dismiss release help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3485,8 +3622,34 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__outbox__subcmd__dismiss)
+            opts="-h -V --all --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__outbox__subcmd__help)
-            opts="list cancel release help"
+            opts="list cancel dismiss release help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3500,6 +3663,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__outbox__subcmd__help__subcmd__cancel)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__outbox__subcmd__help__subcmd__dismiss)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3922,7 +4099,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__reload)
-            opts="-h -V --dry-run --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --dry-run --service --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4760,6 +4937,228 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret__subcmd__set)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version install uninstall restart status help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help)
+            opts="install uninstall restart status help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__restart)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__uninstall)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__install)
+            opts="-h -V --print --manager --path --hardened --linger --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --manager)
+                    COMPREPLY=($(compgen -W "systemd launchd" -- "${cur}"))
+                    return 0
+                    ;;
+                --path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__restart)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__status)
+            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__uninstall)
             opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

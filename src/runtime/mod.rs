@@ -2,6 +2,7 @@
 //! only a row and a wake-up.
 
 pub mod app_runtime;
+mod credentials;
 pub mod desk_rule;
 pub mod disabled;
 pub mod ingest;
@@ -11,6 +12,7 @@ pub mod onboarding;
 pub mod outbound;
 pub mod pending;
 pub mod points;
+mod refused;
 pub mod review;
 pub mod routing;
 pub mod scheduler;

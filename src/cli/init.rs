@@ -33,9 +33,12 @@ use self::terminal::Terminal;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, block};
+use super::service;
 use crate::bundle::probe::Seen;
 use crate::daemon::exit;
+use crate::daemon::service::login_path;
 use crate::diag::render::{self, Style};
+use crate::model::environment::Environment;
 use crate::unit::plan::{Plan, Standing};
 
 /// `workagent init`
@@ -55,6 +58,9 @@ pub struct InitArgs {
     /// End the rehearsal: from now on what you approve is sent
     #[arg(long, conflicts_with = "what")]
     live: bool,
+    /// Do not ask whether to install the service
+    #[arg(long)]
+    no_service: bool,
 }
 
 /// Runs the command.
@@ -84,7 +90,7 @@ pub async fn command(args: InitArgs, context: &mut Context<'_>) -> Result<u8, Cl
 /// Everything that is said comes from a file.
 async fn by_file(args: &InitArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
     let here = Here::look(context).await?;
-    let choices = choices::choices(&here, &context.environment).await;
+    let choices = choices::choices(&here, &with_login_path(&context.environment).await).await;
     let Some(file) = &args.answers else { return Ok(exit::USAGE) };
     let Answers { draft, change_existing, verify } =
         answers::read(file, &here, &choices, &context.environment).await?;
@@ -94,7 +100,7 @@ async fn by_file(args: &InitArgs, context: &mut Context<'_>) -> Result<u8, CliEr
     }
     let summary = Summary::of(&draft, &here, context)?;
     let news = here.typed.news(&summary.secrets).await;
-    if summary.is_empty() && news.is_empty() {
+    if summary.is_empty() && news.is_empty() && !draft.service {
         writeln!(context.out, "nothing to do: it is all there already")?;
         return Ok(exit::OK);
     }
@@ -135,21 +141,22 @@ async fn by_talk(args: &InitArgs, talk: &mut Talk<'_>, context: &mut Context<'_>
         Vec::new()
     } else {
         talk.say("Looking at what is here …\n")?;
-        let choices = choices::choices(&here, &context.environment).await;
+        let choices = choices::choices(&here, &with_login_path(&context.environment).await).await;
         greet(talk, &here)?;
         choices
     };
     let what = args.what.join(" ");
     let mut again = false;
     loop {
-        let mut interview = Interview { talk, here: &here, choices: &choices, draft };
+        let ask_service = !args.no_service;
+        let mut interview = Interview { talk, here: &here, ask_service, choices: &choices, draft };
         if !args.live && !interview.hold(&what, again).await? {
             return left(talk);
         }
         draft = interview.draft;
         let summary = Summary::of(&draft, &here, context)?;
         let news = here.typed.news(&summary.secrets).await;
-        if summary.is_empty() && news.is_empty() {
+        if summary.is_empty() && news.is_empty() && !draft.service {
             talk.say("\nnothing to do: it is all there already\n")?;
             return Ok(exit::OK);
         }
@@ -172,6 +179,16 @@ async fn by_talk(args: &InitArgs, talk: &mut Talk<'_>, context: &mut Context<'_>
             Answer::Is(false) | Answer::Leave | Answer::Back => return left(talk),
         }
     }
+}
+
+/// The environment with the login shell's PATH behind its own: where an agent is when nothing runs in a terminal.
+async fn with_login_path(environment: &Environment) -> Environment {
+    let login = login_path::capture(environment).await;
+    let own = environment.get("PATH").unwrap_or_default();
+    let path = if own.is_empty() { login } else { format!("{own}:{login}") };
+    let others = environment.iter().filter(|(name, _)| *name != "PATH");
+    let others = others.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Environment::of(others.chain([("PATH".into(), path.into())]))
 }
 
 fn left(talk: &mut Talk<'_>) -> Result<u8, CliError> {
@@ -249,6 +266,9 @@ impl Summary {
                 false => line(&format!("{} answers; texts of cases go where it sends them", engine.name)),
             }
         }
+        if draft.service {
+            line("the daemon becomes a service of yours: workagent service install");
+        }
         match self.plan.daemon.rehearsal {
             true => line("it is a rehearsal: what you approve is held, nothing is sent"),
             false => line("what you approve is sent, after the undo window"),
@@ -290,9 +310,20 @@ async fn finish(
         writeln!(context.out, "{mark} {unit}")?;
         context.out.write_all(block(text, "       ", context.width(), 4).as_bytes())?;
     }
+    let mut runs = here.daemon;
+    if draft.service {
+        match service::install(context).await {
+            Ok(_) => runs = true,
+            Err(error) => {
+                missing = true;
+                let text = format!("service: {}; later: workagent service install\n", error.message);
+                context.note(&text);
+            }
+        }
+    }
     writeln!(context.out, "\n{}", paint.bold("Next:"))?;
-    if here.daemon {
-        writeln!(context.out, "  workagent status    the running daemon takes it over by itself")?;
+    if runs {
+        writeln!(context.out, "  workagent status    what the running daemon makes of it")?;
     } else {
         writeln!(context.out, "  workagent run       the daemon, in another terminal")?;
     }

@@ -105,6 +105,7 @@ fn init(item: &toml::Table, draft: &mut Draft, answers: &mut Answers) -> Result<
         match key.as_str() {
             "rehearsal" => draft.rehearsal = Some(flag),
             "private" => draft.private = flag,
+            "service" => draft.service = flag,
             "change_existing" => answers.change_existing = flag,
             "verify" => answers.verify = flag,
             other => return Err(format!("[init] has no key `{}`", line(other, 40))),
@@ -310,7 +311,7 @@ pub fn printed(draft: &Draft) -> String {
     if let Some(rehearsal) = draft.rehearsal {
         let _ = writeln!(out, "rehearsal = {rehearsal}");
     }
-    let _ = writeln!(out, "private = {}", draft.private);
+    let _ = writeln!(out, "private = {}\nservice = {}", draft.private, draft.service);
     out
 }
 
@@ -360,6 +361,7 @@ use = \"template\"                          # ollama, claude, codex, anthropic, 
 [init]
 rehearsal = true                          # everything but the sending; `workagent init --live` ends it
 private = false                           # only engines on this machine, also later
+service = false                           # install the service of the user, and start it
 change_existing = false                   # units that are there already may be changed
 verify = true                             # a login that does not work is an error, and nothing is written
 ",

@@ -24,6 +24,8 @@ pub struct Draft {
     pub private: bool,
     /// Everything but the sending; `None`: as it is.
     pub rehearsal: Option<bool>,
+    /// The daemon becomes a service of the user.
+    pub service: bool,
 }
 
 /// One connector.

@@ -11,6 +11,7 @@ use crate::catalog::CATALOG;
 use crate::cli::backend::{Backend, daemon_environment};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
+use crate::cli::service;
 use crate::cli::units::{Own, UnitSet};
 use crate::daemon::paths::Paths;
 use crate::diag::{Finding, Severity};
@@ -49,6 +50,8 @@ pub struct Here {
     pub typed: Arc<TypedSecrets>,
     /// A daemon runs.
     pub daemon: bool,
+    /// A supervisor is here, and the service is not installed.
+    pub can_install: bool,
     /// Now.
     pub clock: Clock,
     scene: Scene,
@@ -85,6 +88,8 @@ impl Here {
         })?;
         let typed = Arc::new(TypedSecrets::new(secrets.clone().shared(), scrubber));
         let daemon = Backend::running(&paths).await?.is_some();
+        let site = service::site(context, None).ok();
+        let can_install = site.is_some_and(|site| !site.file().exists());
         let scratch = tempfile::Builder::new().prefix("workagent-init-").tempdir()?;
         let scene = Scene {
             environment,
@@ -95,7 +100,19 @@ impl Here {
             state_dir: scratch.path().to_owned(),
         };
         let (registry, clock) = (CATALOG.registry(), context.clock.clone());
-        Ok(Self { set, own, paths, registry, secrets, typed, daemon, clock, scene, _scratch: scratch })
+        Ok(Self {
+            set,
+            own,
+            paths,
+            registry,
+            secrets,
+            typed,
+            daemon,
+            can_install,
+            clock,
+            scene,
+            _scratch: scratch,
+        })
     }
 
     /// Names of connectors that are there in the user's own directory.

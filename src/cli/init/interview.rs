@@ -32,6 +32,7 @@ enum Stage {
     Connect(usize),
     Engine,
     Mode,
+    Service,
 }
 
 /// Where it goes from there.
@@ -48,6 +49,8 @@ pub struct Interview<'a, 't> {
     pub talk: &'a mut Talk<'t>,
     /// What is there.
     pub here: &'a Here,
+    /// The service is asked about.
+    pub ask_service: bool,
     /// Who could answer.
     pub choices: &'a [Choice],
     /// What was said.
@@ -61,7 +64,8 @@ impl Interview<'_, '_> {
     /// # Errors
     /// The terminal.
     pub async fn hold(&mut self, what: &str, from_the_end: bool) -> Result<bool, CliError> {
-        let mut stage = if from_the_end { Stage::Mode } else { Stage::What };
+        let mut stage = if from_the_end { Stage::Service } else { Stage::What };
+        let mut way_back = from_the_end;
         if !what.is_empty() && !from_the_end {
             self.draft.connect = self.meant(what).map_err(CliError::usage)?;
             stage = if self.draft.connect.is_empty() { Stage::Engine } else { Stage::Connect(0) };
@@ -72,7 +76,9 @@ impl Interview<'_, '_> {
                 Stage::Connect(index) => self.connect(index).await?,
                 Stage::Engine => self.engine()?,
                 Stage::Mode => self.mode()?,
+                Stage::Service => self.service(way_back)?,
             };
+            way_back = way == Way::Back;
             let last = self.draft.connect.len().checked_sub(1);
             stage = match (way, stage) {
                 (Way::Leave, _) => return Ok(false),
@@ -83,7 +89,9 @@ impl Interview<'_, '_> {
                 }
                 (Way::On, Stage::Connect(_)) => Stage::Engine,
                 (Way::On, Stage::Engine) => Stage::Mode,
-                (Way::On, Stage::Mode) => return Ok(true),
+                (Way::On, Stage::Mode) => Stage::Service,
+                (Way::On, Stage::Service) => return Ok(true),
+                (Way::Back, Stage::Service) => Stage::Mode,
                 (Way::Back, Stage::Connect(index)) if index > 0 => Stage::Connect(index - 1),
                 (Way::Back, Stage::Engine) => last.map_or(Stage::What, Stage::Connect),
                 (Way::Back, Stage::Mode) => Stage::Engine,
@@ -382,6 +390,23 @@ impl Interview<'_, '_> {
         let answer = self.talk.yes("Rehearse first, sending nothing", usual, help)?;
         Ok(taken(answer, |rehearsal| self.draft.rehearsal = Some(rehearsal)))
     }
+
+    /// Whether the daemon is to run by itself from now on.
+    fn service(&mut self, way_back: bool) -> Result<Way, CliError> {
+        if !self.ask_service || !self.here.can_install || self.here.daemon {
+            return Ok(passed_over(way_back));
+        }
+        let help = "The daemon starts now and at each login, and is started again if it falls over: what `workagent service \
+                    install` does, and `workagent service uninstall` takes back. Without it: workagent run";
+        let usual = self.draft.service || self.draft.rehearsal.is_some();
+        let answer = self.talk.yes("Run it as a service of yours, from now on", usual, help)?;
+        Ok(taken(answer, |service| self.draft.service = service))
+    }
+}
+
+/// Where nothing is to be asked, it goes on the way it came.
+fn passed_over(way_back: bool) -> Way {
+    if way_back { Way::Back } else { Way::On }
 }
 
 fn taken<T>(answer: Answer<T>, take: impl FnOnce(T)) -> Way {

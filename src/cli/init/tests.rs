@@ -127,7 +127,7 @@ impl Home {
     }
 
     fn talk(&self, lines: &[&str]) -> Came {
-        self.run(InitArgs::default(), lines)
+        self.run(InitArgs { no_service: true, ..InitArgs::default() }, lines)
     }
 
     fn answers(&self, text: &str) -> Came {
@@ -373,7 +373,7 @@ fn the_template_is_a_file_of_answers() {
 #[test]
 fn answers_that_were_given_can_be_given_again() {
     let home = Home::new();
-    let args = InitArgs { dry_run: true, print_answers: true, ..InitArgs::default() };
+    let args = InitArgs { dry_run: true, print_answers: true, no_service: true, ..InitArgs::default() };
     let given = home.run(args, &BOX[..8]);
     assert_eq!(*given.result.as_ref().unwrap(), exit::OK, "{given:#?}");
     assert_eq!(home.files(), []);
@@ -399,6 +399,7 @@ fn what_cannot_be_written_is_taken_back() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     assert_eq!(names, ["inbox.connector.toml"], "{came:#?}");
-    let secrets = home.run(InitArgs::default(), &["mail", "me@example.org", "", ""]);
+    let secrets =
+        home.run(InitArgs { no_service: true, ..InitArgs::default() }, &["mail", "me@example.org", "", ""]);
     assert!(!secrets.said.contains("Enter keeps the one that is there"), "{}", secrets.said);
 }

@@ -113,7 +113,7 @@ pub fn command(args: SecretArgs, context: &mut Context<'_>) -> Result<u8, CliErr
 }
 
 /// The value, without echo at a terminal.
-fn ask(name: &str) -> Result<SecretValue, CliError> {
+pub(super) fn ask(name: &str) -> Result<SecretValue, CliError> {
     let mut text = String::new();
     let stdin = std::io::stdin();
     if stdin.is_terminal() {

@@ -60,6 +60,12 @@ impl Keys {
         Self { key_file, passphrase, work_factor: WORK_FACTOR }
     }
 
+    /// This passphrase, whatever the environment says.
+    pub fn of_passphrase(passphrase: SecretValue) -> Self {
+        let passphrase = Some(Passphrase::Value(passphrase));
+        Self { key_file: PathBuf::new(), passphrase, work_factor: WORK_FACTOR }
+    }
+
     /// For people.
     pub fn describe(&self) -> String {
         match &self.passphrase {

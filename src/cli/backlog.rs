@@ -18,7 +18,6 @@ use crate::bundle::backlog::{Counted, count};
 use crate::catalog::CATALOG;
 use crate::daemon::exit;
 use crate::model::class::chain;
-use crate::secret::Scrubber;
 use crate::unit::plan::{ConnectorUnit, Plan, Standing};
 
 /// The settings that are shown beside `new` and `all`.
@@ -58,7 +57,7 @@ pub fn command(args: BacklogArgs, context: &mut Context<'_>) -> Result<u8, CliEr
     let paths = context.paths()?;
     let units = wanted(&args.connectors, context)?;
     let threads = super::threads(1)?;
-    let scrubber = Scrubber::default();
+    let scrubber = context.scrubber.clone();
     let scratch = tempfile::Builder::new().prefix("workagent-backlog-").tempdir()?;
     let rows: Vec<Row> = threads.block_on(async {
         let mut scene = validate::probe::scene(context, &paths, &scrubber).await;

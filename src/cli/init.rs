@@ -83,7 +83,8 @@ pub async fn command(args: InitArgs, context: &mut Context<'_>) -> Result<u8, Cl
     }
     let paint = Paint { colour: context.colour_err() };
     let width = context.width();
-    let mut talk = Talk::new(Box::new(Terminal), Box::new(anstream::stderr()), paint, width);
+    let mut talk =
+        Talk::new(Box::new(Terminal), Box::new(super::masked::stderr(&context.scrubber)), paint, width);
     by_talk(&args, &mut talk, context).await
 }
 

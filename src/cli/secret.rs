@@ -15,7 +15,6 @@ use super::error::CliError;
 use super::look::{ago, table};
 use crate::daemon::exit;
 use crate::model::time::Timestamp;
-use crate::secret::scrub::Scrubber;
 use crate::secret::secrets::Secrets;
 use crate::secret::{SecretError, SecretValue, SetError};
 
@@ -69,11 +68,12 @@ pub fn command(args: SecretArgs, context: &mut Context<'_>) -> Result<u8, CliErr
     let paths = context.paths()?;
     paths.make().map_err(|error| CliError::doing("prepare the directories", &error))?;
     let (file, key) = (paths.secrets_file(), paths.secrets_key());
-    let secrets = Secrets::new(file, key, context.environment.clone(), Scrubber::default());
+    let secrets = Secrets::new(file, key, context.environment.clone(), context.scrubber.clone());
     let now = context.clock.now();
     match args.command {
         SecretCommand::Set { name } => {
             let value = ask(&name)?;
+            context.scrubber.register(&value);
             let outcome = secrets.file().set(&name, &value, now).map_err(set_error)?;
             writeln!(context.out, "stored {name} in {}", secrets.file().describe())?;
             if let Some(path) = outcome.key_made {

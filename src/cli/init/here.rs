@@ -18,7 +18,6 @@ use crate::diag::{Finding, Severity};
 use crate::model::class::{ErrorClass, chain};
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
-use crate::secret::Scrubber;
 use crate::secret::secrets::Secrets;
 use crate::unit::Compiled;
 use crate::unit::load::UnitFile;
@@ -77,7 +76,7 @@ impl Here {
         let paths = context.paths()?;
         let set = UnitSet::read(context);
         let own = set.own(false)?;
-        let scrubber = Scrubber::default();
+        let scrubber = context.scrubber.clone();
         let environment = daemon_environment(&paths).await.unwrap_or_else(|| context.environment.clone());
         let (file, key) = (paths.secrets_file(), paths.secrets_key());
         let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone());

@@ -68,7 +68,7 @@ async fn granted(here: &Here, connect: &Connect) -> Result<LoggedIn, String> {
     let platform = connect.guide.platform;
     let login = Login::of(platform, &table(platform), &table("oauth")).map_err(|error| chain(&error))?;
     let show = |shown: Shown| {
-        let _ = anstream::stderr().lock().write_all(login_text(&shown).as_bytes());
+        let _ = crate::cli::masked::stderr(here.secrets.scrubber()).write_all(login_text(&shown).as_bytes());
     };
     login.run(&*here.typed, &here.clock, &show).await.map_err(|error| here.masked(&chain(&error)))
 }

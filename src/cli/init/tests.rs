@@ -108,9 +108,10 @@ impl Home {
         let (mut out, screen) = (Vec::new(), Screen::default());
         let lines = lines.iter().map(|line| line.replace("{home}", &home)).collect();
         let environment = Environment::of(pairs);
-        let pages = String::new();
+        let (pages, scrubber) = (String::new(), crate::secret::Scrubber::default());
         let result = {
-            let mut context = Context { environment, global, clock: Clock::system(), out: &mut out, pages };
+            let mut context =
+                Context { environment, global, clock: Clock::system(), out: &mut out, pages, scrubber };
             let threads = crate::cli::threads(1).unwrap();
             threads.block_on(async {
                 if args.answers.is_some() {

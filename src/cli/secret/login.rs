@@ -35,8 +35,9 @@ pub(super) fn command(given: &str, secrets: &Secrets, context: &mut Context<'_>)
         CliError::new(exit::CONFIG, chain(&error)).hint(hint)
     })?;
     let threads = crate::cli::threads(1)?;
+    let scrubber = context.scrubber.clone();
     let show = |shown: Shown| {
-        let _ = anstream::stderr().lock().write_all(text(&shown).as_bytes());
+        let _ = crate::cli::masked::stderr(&scrubber).write_all(text(&shown).as_bytes());
     };
     let came = threads.block_on(login.run(secrets, &context.clock, &show));
     let LoggedIn { token, grant } = came.map_err(|error| CliError::doing("log in", &error))?;

@@ -23,7 +23,7 @@ pub fn look(context: &Context<'_>) -> Result<Vec<Seen>, CliError> {
     let paths = context.paths()?;
     let compiled = crate::cli::analyze::compiled(context);
     let threads = crate::cli::threads(1)?;
-    let scrubber = Scrubber::default();
+    let scrubber = context.scrubber.clone();
     let mut seen =
         threads.block_on(async { scene(context, &paths, &scrubber).await.look(&compiled.plan).await });
     for look in &mut seen {

@@ -33,6 +33,7 @@ use self::terminal::Terminal;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, block};
+use super::masked::Masking;
 use super::service;
 use crate::bundle::probe::Seen;
 use crate::daemon::exit;
@@ -83,8 +84,8 @@ pub async fn command(args: InitArgs, context: &mut Context<'_>) -> Result<u8, Cl
     }
     let paint = Paint { colour: context.colour_err() };
     let width = context.width();
-    let mut talk =
-        Talk::new(Box::new(Terminal), Box::new(super::masked::stderr(&context.scrubber)), paint, width);
+    let out = Masking::new(anstream::stderr(), context.scrubber.clone());
+    let mut talk = Talk::new(Box::new(Terminal), Box::new(out), paint, width);
     by_talk(&args, &mut talk, context).await
 }
 

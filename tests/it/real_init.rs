@@ -104,7 +104,8 @@ impl Drop for Person {
         // The daemon outlives the terminal that it was started in.
         let status: serde_json::Value =
             serde_json::from_str(&self.run(&["status", "--json"])).unwrap_or_default();
-        let pid = status["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+        let pid =
+            status.get("pid").and_then(serde_json::Value::as_i64).and_then(|pid| i32::try_from(pid).ok());
         if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }

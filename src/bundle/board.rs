@@ -84,7 +84,7 @@ fn entries(app: &AppRuntime, plan: &Plan) -> BTreeMap<String, Entry> {
     slotted(&mut all, &app.outbound);
     slotted(&mut all, &app.pending);
     slotted(&mut all, &app.scheduler);
-    disabled(&mut all, &app.onboarding);
+    slotted(&mut all, &app.onboarding);
     all
 }
 

@@ -18,6 +18,7 @@ use crate::runtime::app_runtime::{AppRuntime, Slot};
 use crate::runtime::desk_rule::{DeskRule, DeskRules};
 use crate::runtime::disabled::DisabledRuntime;
 use crate::runtime::ingest::IngestRuntime;
+use crate::runtime::onboarding::OnboardingRuntime;
 use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
 use crate::runtime::review::{ReviewDesk, ReviewRuntime};
@@ -70,6 +71,7 @@ struct Rooms {
     outbound: Arc<OutboundRuntime>,
     pending: Arc<PendingRuntime>,
     scheduler: Arc<SchedulerRuntime>,
+    onboarding: Arc<OnboardingRuntime>,
 }
 
 /// What the runtimes of which there is one are told by a plan.
@@ -103,6 +105,7 @@ impl Succession {
         rooms.worker.adopt(worker);
         bundle.desk.adopt(desk);
         rooms.outbound.adopt(outbound);
+        rooms.onboarding.adopt(&plan);
         board::succeed(&bundle, old);
         // After the board, on which it writes the timers' next times.
         rooms.scheduler.adopt(plan, generation);
@@ -156,7 +159,9 @@ impl DaemonRuntimeBundle {
             generation,
         });
         tracing::debug!("building pending");
-        let pending = PendingRuntime::new(store, clock.clone());
+        let pending = PendingRuntime::new(store.clone(), clock.clone());
+        tracing::debug!("building onboarding");
+        let onboarding = OnboardingRuntime::new(store, Arc::clone(&plan), board.clone());
 
         let rooms = Rooms {
             generation: number,
@@ -166,6 +171,7 @@ impl DaemonRuntimeBundle {
             outbound: Arc::new(outbound),
             pending: Arc::new(pending),
             scheduler: Arc::new(scheduler),
+            onboarding: Arc::new(onboarding),
         };
         let app = Arc::new(app(&plan, generation, &connectors, &rooms, &deps));
         let parts = Parts { connectors, engines, rooms };
@@ -421,7 +427,7 @@ fn app(
         outbound: switched(plan, OutboundRuntime::UNIT, &rooms.outbound),
         pending: switched(plan, PendingRuntime::UNIT, &rooms.pending),
         scheduler: switched(plan, SchedulerRuntime::UNIT, &rooms.scheduler),
-        onboarding: not_yet("onboarding.runtime", "nothing to set up: units are edited by hand"),
+        onboarding: switched(plan, OnboardingRuntime::UNIT, &rooms.onboarding),
         scrubber: deps.scrubber.clone(),
         clock: deps.clock.clone(),
         generation,
@@ -435,8 +441,4 @@ fn switched<C>(plan: &Plan, unit: &str, cycle: &Arc<C>) -> Slot<C> {
         Some(Standing::Off(off)) => Slot::Off(DisabledRuntime::new(unit, off.clone())),
         Some(Standing::Active(_)) | None => Slot::On(Arc::clone(cycle)),
     }
-}
-
-fn not_yet(unit: &str, why: &str) -> DisabledRuntime {
-    DisabledRuntime::new(unit, Off { state: OffState::Disabled, reason: why.to_owned(), place: None })
 }

@@ -5,6 +5,7 @@ mod board;
 pub mod deps;
 pub mod factory;
 pub mod login;
+pub mod machine;
 pub mod probe;
 pub mod running;
 

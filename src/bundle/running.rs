@@ -322,6 +322,7 @@ fn wanted(app: &AppRuntime) -> Vec<Wanted> {
     want(&mut all, &app.worker, |running| &running.workers);
     want(&mut all, &app.review, |running| &running.workers);
     want(&mut all, &app.outbound, |running| &running.outbound);
+    want(&mut all, &app.onboarding, |running| &running.intake);
     all
 }
 

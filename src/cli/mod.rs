@@ -17,6 +17,7 @@ pub mod enable;
 pub mod env;
 pub mod error;
 pub mod explain;
+pub mod init;
 pub mod is_state;
 pub mod list_dependencies;
 pub mod list_timers;
@@ -80,6 +81,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Set up: asks what to connect and who answers, tries the logins, writes units and secrets
+    Init(init::InitArgs),
     /// Run the daemon in the foreground, or one cycle
     Run(run::RunArgs),
     /// Show what each unit is doing, with ages
@@ -261,6 +264,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Edit(args) => edit::command(args, context),
         Command::Revert(args) => revert::command(args, context),
         Command::IsEnabled(args) => is_state::enabled(args, context),
+        Command::Init(args) => threads(1)?.block_on(init::command(args, context)),
         // The daemon, with its own threads.
         Command::Run(args) => threads(2)?.block_on(run::command(args, context)),
         Command::Demo(args) => threads(2)?.block_on(demo::command(args, context)),

@@ -2,6 +2,8 @@
 
 mod login;
 
+pub(super) use login::text as login_text;
+
 use std::io::{IsTerminal as _, Read as _, Write as _};
 
 use clap::{Args, Subcommand};

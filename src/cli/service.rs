@@ -38,7 +38,7 @@ enum ServiceCommand {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 struct InstallArgs {
     /// Only print what would be written
     #[arg(long)]
@@ -61,6 +61,14 @@ struct InstallArgs {
 enum ManagerChoice {
     Systemd,
     Launchd,
+}
+
+/// `service install` without options.
+///
+/// # Errors
+/// As [`command`].
+pub async fn install(context: &mut Context<'_>) -> Result<u8, CliError> {
+    command(ServiceArgs { command: ServiceCommand::Install(InstallArgs::default()) }, context).await
 }
 
 /// Runs the command.

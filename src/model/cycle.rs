@@ -137,6 +137,13 @@ pub struct PendingSummary {
     pub parked: u64,
 }
 
+/// What the onboarding runtime saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnboardingSummary {
+    /// What is to be done next, each with its command; the most pressing first.
+    pub next: Vec<String>,
+}
+
 /// One runtime's part of an app cycle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -153,6 +160,8 @@ pub enum RuntimeSummary {
     Outbound(OutboundSummary),
     /// Pending.
     Pending(PendingSummary),
+    /// Onboarding.
+    Onboarding(OnboardingSummary),
     /// Scheduler.
     Scheduler(SchedulerSummary),
     /// Switched off, broken, or not there yet: did nothing, and why.
@@ -229,6 +238,7 @@ impl RuntimeSummary {
                 a.woken += b.woken;
                 a.parked = b.parked;
             }
+            (Self::Onboarding(a), Self::Onboarding(b)) => a.next.clone_from(&b.next),
             (Self::Scheduler(a), Self::Scheduler(b)) => {
                 a.timers = b.timers;
                 a.cases_made += b.cases_made;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::disabled::DisabledRuntime;
 use super::ingest::IngestRuntime;
+use super::onboarding::OnboardingRuntime;
 use super::outbound::OutboundRuntime;
 use super::pending::PendingRuntime;
 use super::review::ReviewRuntime;
@@ -21,7 +22,7 @@ use crate::supervise::{Cycle, Group, Pass};
 const PASSES_MAX: usize = 10_000;
 
 /// Runtimes of which there is one.
-const ROOMS: usize = 7;
+const ROOMS: usize = 8;
 
 /// A runtime, or the visible no-op in its place.
 pub enum Slot<C> {
@@ -53,8 +54,8 @@ pub struct AppRuntime {
     pub pending: Slot<PendingRuntime>,
     /// Makes the cases of timers.
     pub scheduler: Slot<SchedulerRuntime>,
-    /// First set-up: not there yet.
-    pub onboarding: DisabledRuntime,
+    /// Says what is next in setting up.
+    pub onboarding: Slot<OnboardingRuntime>,
     /// Masks what is recorded.
     pub scrubber: Scrubber,
     /// Now.
@@ -85,7 +86,7 @@ impl AppRuntime {
         let unsettled = || self.outbound.on().is_some_and(|outbound| outbound.is_unsettled());
         let jobs = self.outbound.on().map(|outbound| Work { group: outbound.group(), unsettled: &unsettled });
         self.one(&self.outbound, jobs, &mut runtimes).await;
-        runtimes.push(self.onboarding.record());
+        self.one(&self.onboarding, None, &mut runtimes).await;
         CycleSummary {
             version: SUMMARY_VERSION,
             generation: self.generation,

@@ -24,6 +24,12 @@ impl SecretValue {
         &self.0
     }
 
+    /// Nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// A digest, to tell whether a value is another one now.
     #[must_use]
     pub fn fingerprint(&self) -> String {

@@ -8,6 +8,7 @@ mod budgets;
 mod canon;
 pub mod check;
 pub mod compile;
+pub mod compose;
 pub mod condition;
 mod decode;
 mod defaults;

@@ -53,6 +53,7 @@ mod real_caldav;
 mod real_contracts;
 mod real_engines;
 mod real_github;
+mod real_init;
 mod real_jira;
 mod real_mail;
 mod real_matrix;

@@ -141,7 +141,12 @@ fn each_unit_says_how_it_is_and_the_rest_runs() {
     check_failing(&view, "keyless.connector", "auth", "no secret is stored under `mail/none`");
     check_failing(&view, "lost.engine", "config", "`no-such-program`: not found on the PATH");
     assert_eq!(view.counts.cases.get("parked"), Some(&1), "{view:#?}");
-    assert_eq!(view.notes, ["1 case is parked: workagent case list --state parked"]);
+    let notes = [
+        "1 case is parked: workagent case list --state parked",
+        "keyless.connector waits for its login: workagent init keyless",
+        "locked.connector waits for its login: workagent init locked",
+    ];
+    assert_eq!(view.notes, notes);
 
     // The good ones go on.
     let polled = unit(&view, "notes.connector").last_success.unwrap();

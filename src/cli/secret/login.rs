@@ -80,7 +80,7 @@ fn stored_under(own: &Settings, unit: &UnitName) -> Result<String, CliError> {
 }
 
 /// For the person, on standard error: what to do now.
-fn text(shown: &Shown) -> String {
+pub(in crate::cli) fn text(shown: &Shown) -> String {
     match shown {
         Shown::Code { code, url, url_complete, good_for } => {
             let mut text = format!("open    {}\nenter   {}\n", line(url, 300), line(code, 60));

@@ -98,10 +98,17 @@ impl UnitSet {
     /// What it would mean with this text in this file.
     #[must_use]
     pub fn with(&self, file: UnitFile) -> Compiled {
+        self.with_all(&[file])
+    }
+
+    /// What it would mean with these files, which take the place of those of the same path.
+    #[must_use]
+    pub fn with_all(&self, files: &[UnitFile]) -> Compiled {
         let mut loaded = self.loaded.clone();
-        loaded.files.retain(|other| other.path != file.path);
-        loaded.notices.retain(|notice| notice.path != file.path);
-        loaded.files.push(file);
+        let replaced = |path: &Path| files.iter().any(|file| file.path == path);
+        loaded.files.retain(|other| !replaced(&other.path));
+        loaded.notices.retain(|notice| !replaced(&notice.path));
+        loaded.files.extend(files.iter().cloned());
         unit::compile(&loaded, &CATALOG.registry(), &self.env)
     }
 
@@ -152,7 +159,8 @@ fn compile_env(context: &Context<'_>) -> CompileEnv {
 }
 
 /// A text of a file with whatever looks secret masked.
-fn masked(sources: &SourceMap, file: &UnitFile) -> String {
+#[must_use]
+pub fn masked(sources: &SourceMap, file: &UnitFile) -> String {
     let id = sources.find(&file.path);
     let hidden: Vec<_> = id.map(|id| sources.hidden(id).collect()).unwrap_or_default();
     Masked::new(&file.text, hidden).text

@@ -17,7 +17,8 @@ use crate::model::money::shown_usd;
 use crate::model::secret_ref::SecretRef;
 use crate::model::time::{Timestamp, short_span};
 use crate::runtime::RuntimeRecord;
-use crate::store::{Rests, StoreError};
+use crate::runtime::onboarding::{self, OnboardingRuntime};
+use crate::store::{Counts, Rests, StoreError};
 use crate::supervise::{UnitState, UnitStatus};
 use crate::unit::plan::{ConnectorUnit, EngineUnit, Off, OffState, Plan, Standing};
 
@@ -60,7 +61,9 @@ pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError
     let budgets = super::cost::budgets(state, &present.plan, now).await?;
     let near: Vec<String> = budgets.iter().filter(|budget| budget.near).map(near).collect();
     let record = record(state, now).await?;
-    let counts: CountsView = state.store.counts().await?.into();
+    let counts = state.store.counts().await?;
+    let next = next_steps(state, &present.plan, &counts);
+    let counts: CountsView = counts.into();
     Ok(StatusView {
         api: API_VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -72,7 +75,7 @@ pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError
         started_at: state.daemon.then_some(state.started_at),
         now,
         units,
-        notes: [notes(&counts), near, situation(&present), record].concat(),
+        notes: [notes(&counts), next, near, situation(&present), record].concat(),
         budgets,
         counts,
         findings: present.findings,
@@ -80,6 +83,16 @@ pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError
         pinned: present.pinned,
         target: present.target.clone(),
     })
+}
+
+/// What is next in setting up, unless the unit that would say so is off.
+fn next_steps(state: &ApiState, plan: &Plan, counts: &Counts) -> Vec<String> {
+    let word = OnboardingRuntime::UNIT.trim_end_matches(".runtime");
+    if matches!(plan.runtimes.get(word), Some(Standing::Off(_))) {
+        return Vec::new();
+    }
+    let steps = onboarding::steps(plan, counts, &onboarding::logged_out(plan, &state.board));
+    steps.iter().map(ToString::to_string).collect()
 }
 
 /// "412 items known, 400 of them from before it was switched on".
@@ -214,13 +227,12 @@ fn counted(count: u64, one: &str, more: &str) -> String {
 
 fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> UnitView {
     let about = About::of(unit, plan);
-    let is_seam = unit == "onboarding.runtime";
     let off = about.off;
     let load = match off.map(|off| off.state) {
         Some(OffState::BadSetting) => LoadState::BadSetting,
         Some(OffState::Masked) => LoadState::Masked,
         // In the plan, and inactive all the same: it could not be built.
-        None if status.state == UnitState::Inactive && !is_seam => LoadState::BadSetting,
+        None if status.state == UnitState::Inactive => LoadState::BadSetting,
         Some(OffState::Disabled | OffState::Dependency | OffState::Condition | OffState::Stopped) | None => {
             LoadState::Loaded
         }
@@ -246,7 +258,7 @@ fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> Uni
         description: about.description,
         load,
         active,
-        enabled: meant_to_run && !is_seam,
+        enabled: meant_to_run,
         reason,
         place: off.and_then(|off| off.place.as_ref()).map(ToString::to_string),
         since: Some(status.since),

@@ -8,8 +8,8 @@ use crate::unit::typed::Typed;
 pub const RUNTIMES: [&str; 8] =
     ["sync", "ingest", "worker", "review", "outbound", "pending", "scheduler", "onboarding"];
 
-/// Those without a driver of their own: one is a driver for each connector, the other is not there yet.
-const UNDRIVEN: [&str; 2] = ["sync", "onboarding"];
+/// The one without a driver of its own: it is a driver for each connector.
+const UNDRIVEN: [&str; 1] = ["sync"];
 
 /// The runtime of a unit is driven, so that it can fail and be kicked.
 pub(crate) fn is_driven(typed: &Typed) -> bool {

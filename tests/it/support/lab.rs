@@ -41,6 +41,11 @@ impl MailLab {
         self.fact(key).parse().unwrap()
     }
 
+    /// The file with the certificate that vouches for its servers.
+    pub fn ca(&self) -> &str {
+        self.fact("CA")
+    }
+
     pub fn password(&self) -> &str {
         self.fact("PASSWORD")
     }

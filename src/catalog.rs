@@ -80,6 +80,7 @@ catalog! {
         outbound,
         pending,
         scheduler,
+        rotation,
         onboarding,
     }
     targets: {

@@ -508,8 +508,14 @@ _workagent() {
             workagent__subcmd__help__subcmd__secret,remove)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__remove"
                 ;;
+            workagent__subcmd__help__subcmd__secret,rotate)
+                cmd="workagent__subcmd__help__subcmd__secret__subcmd__rotate"
+                ;;
             workagent__subcmd__help__subcmd__secret,set)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__set"
+                ;;
+            workagent__subcmd__help__subcmd__secret,test)
+                cmd="workagent__subcmd__help__subcmd__secret__subcmd__test"
                 ;;
             workagent__subcmd__outbox,cancel)
                 cmd="workagent__subcmd__outbox__subcmd__cancel"
@@ -643,8 +649,14 @@ _workagent() {
             workagent__subcmd__secret,remove)
                 cmd="workagent__subcmd__secret__subcmd__remove"
                 ;;
+            workagent__subcmd__secret,rotate)
+                cmd="workagent__subcmd__secret__subcmd__rotate"
+                ;;
             workagent__subcmd__secret,set)
                 cmd="workagent__subcmd__secret__subcmd__set"
+                ;;
+            workagent__subcmd__secret,test)
+                cmd="workagent__subcmd__secret__subcmd__test"
                 ;;
             workagent__subcmd__secret__subcmd__help,help)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__help"
@@ -658,8 +670,14 @@ _workagent() {
             workagent__subcmd__secret__subcmd__help,remove)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__remove"
                 ;;
+            workagent__subcmd__secret__subcmd__help,rotate)
+                cmd="workagent__subcmd__secret__subcmd__help__subcmd__rotate"
+                ;;
             workagent__subcmd__secret__subcmd__help,set)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__set"
+                ;;
+            workagent__subcmd__secret__subcmd__help,test)
+                cmd="workagent__subcmd__secret__subcmd__help__subcmd__test"
                 ;;
             *)
                 ;;
@@ -2772,7 +2790,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__secret)
-            opts="set login list remove"
+            opts="set login list test rotate remove"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2827,7 +2845,35 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__help__subcmd__secret__subcmd__rotate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__help__subcmd__secret__subcmd__set)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__secret__subcmd__test)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4522,7 +4568,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version set login list remove help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version set login list test rotate remove help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4548,7 +4594,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret__subcmd__help)
-            opts="set login list remove help"
+            opts="set login list test rotate remove help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4617,7 +4663,35 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__secret__subcmd__help__subcmd__rotate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__secret__subcmd__help__subcmd__set)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__secret__subcmd__help__subcmd__test)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4709,7 +4783,59 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__secret__subcmd__rotate)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__secret__subcmd__set)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__secret__subcmd__test)
             opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

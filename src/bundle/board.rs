@@ -84,6 +84,7 @@ fn entries(app: &AppRuntime, plan: &Plan) -> BTreeMap<String, Entry> {
     slotted(&mut all, &app.outbound);
     slotted(&mut all, &app.pending);
     slotted(&mut all, &app.scheduler);
+    slotted(&mut all, &app.rotation);
     disabled(&mut all, &app.onboarding);
     all
 }

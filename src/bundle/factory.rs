@@ -21,6 +21,7 @@ use crate::runtime::ingest::IngestRuntime;
 use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
 use crate::runtime::review::{ReviewDesk, ReviewRuntime};
+use crate::runtime::rotation::{RotationRuntime, Rotator, RotatorParts};
 use crate::runtime::scheduler::{SchedulerParts, SchedulerRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
@@ -37,6 +38,8 @@ pub struct DaemonRuntimeBundle {
     pub app: Arc<AppRuntime>,
     /// Where decisions are made.
     pub desk: ReviewDesk,
+    /// Replaces secrets.
+    pub rotator: Arc<Rotator>,
     /// What each unit is doing; no-ops are entered at build.
     pub board: Board<RuntimeRecord>,
     /// Now.
@@ -70,6 +73,7 @@ struct Rooms {
     outbound: Arc<OutboundRuntime>,
     pending: Arc<PendingRuntime>,
     scheduler: Arc<SchedulerRuntime>,
+    rotation: Arc<RotationRuntime>,
 }
 
 /// What the runtimes of which there is one are told by a plan.
@@ -99,6 +103,7 @@ impl Succession {
         let Orders { generation, plan, worker, desk, outbound } = orders;
         let rooms = &bundle.parts.rooms;
         rooms.generation.set(generation);
+        bundle.rotator.adopt(Arc::clone(&bundle.plan));
         rooms.ingest.adopt(&plan);
         rooms.worker.adopt(worker);
         bundle.desk.adopt(desk);
@@ -150,10 +155,19 @@ impl DaemonRuntimeBundle {
             store: store.clone(),
             plan: Arc::clone(&plan),
             board: board.clone(),
-            scrubber,
+            scrubber: scrubber.clone(),
             clock: clock.clone(),
             generation,
         });
+        tracing::debug!("building rotation");
+        let parts = RotatorParts {
+            secrets: deps.secrets.clone(),
+            http: deps.http.clone(),
+            store: store.clone(),
+            scrubber,
+            clock: clock.clone(),
+        };
+        let rotator = Arc::new(Rotator::new(parts, Arc::clone(&plan)));
         tracing::debug!("building pending");
         let pending = PendingRuntime::new(store, clock.clone());
 
@@ -165,10 +179,11 @@ impl DaemonRuntimeBundle {
             outbound: Arc::new(outbound),
             pending: Arc::new(pending),
             scheduler: Arc::new(scheduler),
+            rotation: Arc::new(RotationRuntime::new(Arc::clone(&rotator))),
         };
         let app = Arc::new(app(&plan, generation, &connectors, &rooms, &deps));
         let parts = Parts { connectors, engines, rooms };
-        let bundle = Self { plan, generation, app, desk, board, clock, parts, deps };
+        let bundle = Self { plan, generation, app, desk, rotator, board, clock, parts, deps };
         board::enter_all(&bundle);
         bundle
     }
@@ -191,6 +206,7 @@ impl DaemonRuntimeBundle {
             generation,
             app,
             desk: self.desk.clone(),
+            rotator: Arc::clone(&self.rotator),
             board: self.board.clone(),
             clock: self.clock.clone(),
             parts: Parts { connectors, engines, rooms },
@@ -228,6 +244,7 @@ impl Build<'_> {
     ) -> BTreeMap<String, WorkerEngine> {
         tracing::debug!("building the engines");
         let BundleDeps { secrets, http, process, environment, clock, .. } = self.deps.clone();
+        let secrets = secrets.shared();
         let context = EngineContext { secrets, http, process, environment, clock };
         let before = Before { kind: Kind::Engine, parts: old, unit: WorkerEngine::unit, anew };
         let build =
@@ -290,6 +307,7 @@ fn connector(
     generation: &Live<i64>,
 ) -> Result<ConnectorPart, PortError> {
     let BundleDeps { store, secrets, scrubber, http, process, environment, clock, state_dir } = deps.clone();
+    let secrets = secrets.shared();
     let spec = CATALOG.platform(&unit.platform).ok_or_else(|| unknown("platform", &unit.platform))?;
     let connector = (spec.build)(ConnectorContext {
         unit: unit.name.clone(),
@@ -379,6 +397,7 @@ fn app(
         outbound: switched(plan, OutboundRuntime::UNIT, &rooms.outbound),
         pending: switched(plan, PendingRuntime::UNIT, &rooms.pending),
         scheduler: switched(plan, SchedulerRuntime::UNIT, &rooms.scheduler),
+        rotation: switched(plan, RotationRuntime::UNIT, &rooms.rotation),
         onboarding: not_yet("onboarding.runtime", "nothing to set up: units are edited by hand"),
         scrubber: deps.scrubber.clone(),
         clock: deps.clock.clone(),

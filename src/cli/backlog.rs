@@ -57,10 +57,11 @@ struct Row {
 pub fn command(args: BacklogArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
     let paths = context.paths()?;
     let units = wanted(&args.connectors, context)?;
+    let plan = super::analyze::compiled(context).plan;
     let threads = super::threads(1)?;
     let scrubber = Scrubber::default();
     let rows: Vec<Row> = threads.block_on(async {
-        let scene = validate::probe::scene(context, &paths, &scrubber).await;
+        let scene = validate::probe::scene(context, &paths, &plan, &scrubber).await;
         let mut rows = Vec::new();
         for unit in &units {
             let counted = match scene.connector(unit) {

@@ -5,6 +5,7 @@ mod cases;
 mod cost;
 mod outbox;
 mod review;
+mod secrets;
 mod status;
 mod units;
 
@@ -26,7 +27,9 @@ use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
 use crate::runtime::RuntimeRecord;
 use crate::runtime::review::ReviewDesk;
+use crate::runtime::rotation::Rotator;
 use crate::secret::scrub::Scrubber;
+use crate::secret::secrets::Secrets;
 use crate::store::{Store, StoreError};
 use crate::supervise::{Board, Kicks};
 use crate::unit::plan::Plan;
@@ -37,6 +40,10 @@ pub struct ApiState {
     pub store: Store,
     /// Where decisions are made.
     pub desk: ReviewDesk,
+    /// Where secrets are kept.
+    pub secrets: Secrets,
+    /// Replaces them.
+    pub rotator: Arc<Rotator>,
     /// What each unit is doing.
     pub board: Board<RuntimeRecord>,
     /// Runs one cycle of a unit now; empty when no daemon runs.
@@ -121,6 +128,9 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/outbox", get(outbox::list))
         .route("/v1/outbox/{id}/cancel", post(outbox::cancel))
         .route("/v1/outbox/{id}/release", post(outbox::release))
+        .route("/v1/secrets", get(secrets::list))
+        .route("/v1/secrets/changed", post(secrets::changed))
+        .route("/v1/secrets/rotate", post(secrets::rotate))
         .route("/v1/pause", post(pause))
         .route("/v1/resume", post(resume))
         .route("/v1/kick/{unit}", post(kick))

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub mod cost;
 mod review;
+pub mod secrets;
 pub mod units;
 
 pub use self::review::{
@@ -106,6 +107,9 @@ pub struct StatusView {
     /// The target that was isolated.
     #[serde(default)]
     pub target: Option<String>,
+    /// The stores of secrets in use, the default first.
+    #[serde(default)]
+    pub secret_stores: Vec<secrets::StoreView>,
     /// Where caps on money stand.
     #[serde(default)]
     pub budgets: Vec<cost::BudgetView>,

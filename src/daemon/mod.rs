@@ -12,6 +12,7 @@ pub mod paths;
 pub mod plans;
 pub mod reload;
 pub mod run;
+pub mod secrets;
 pub mod service_manager;
 pub mod signals;
 pub mod unit_source;

@@ -8,6 +8,7 @@ use super::ingest::IngestRuntime;
 use super::outbound::OutboundRuntime;
 use super::pending::PendingRuntime;
 use super::review::ReviewRuntime;
+use super::rotation::RotationRuntime;
 use super::scheduler::SchedulerRuntime;
 use super::sync::SyncLoop;
 use super::worker::WorkerRuntime;
@@ -21,7 +22,7 @@ use crate::supervise::{Cycle, Group, Pass};
 const PASSES_MAX: usize = 10_000;
 
 /// Runtimes of which there is one.
-const ROOMS: usize = 7;
+const ROOMS: usize = 8;
 
 /// A runtime, or the visible no-op in its place.
 pub enum Slot<C> {
@@ -53,6 +54,8 @@ pub struct AppRuntime {
     pub pending: Slot<PendingRuntime>,
     /// Makes the cases of timers.
     pub scheduler: Slot<SchedulerRuntime>,
+    /// Replaces secrets.
+    pub rotation: Slot<RotationRuntime>,
     /// First set-up: not there yet.
     pub onboarding: DisabledRuntime,
     /// Masks what is recorded.
@@ -68,6 +71,9 @@ impl AppRuntime {
     pub async fn cycle(&self) -> CycleSummary {
         let started_at = self.clock.now();
         let mut runtimes = Vec::with_capacity(self.sync.len() + ROOMS);
+        // First: what ends today is replaced before it is used.
+        let mut rotation = Vec::new();
+        self.one(&self.rotation, None, &mut rotation).await;
         for slot in &self.sync {
             match slot {
                 // With a thousand that are off, a future for each would be most of the cycle.
@@ -85,6 +91,7 @@ impl AppRuntime {
         let unsettled = || self.outbound.on().is_some_and(|outbound| outbound.is_unsettled());
         let jobs = self.outbound.on().map(|outbound| Work { group: outbound.group(), unsettled: &unsettled });
         self.one(&self.outbound, jobs, &mut runtimes).await;
+        runtimes.append(&mut rotation);
         runtimes.push(self.onboarding.record());
         CycleSummary {
             version: SUMMARY_VERSION,

@@ -11,6 +11,7 @@ pub mod outbound;
 pub mod pending;
 pub mod points;
 pub mod review;
+pub mod rotation;
 pub mod routing;
 pub mod scheduler;
 pub mod sync;

@@ -30,6 +30,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (2, "destinations", include_str!("migrations/0002_destinations.sql")),
     (3, "money", include_str!("migrations/0003_money.sql")),
     (4, "engines", include_str!("migrations/0004_engines.sql")),
+    (6, "rotations", include_str!("migrations/0006_rotations.sql")),
 ];
 
 pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator {

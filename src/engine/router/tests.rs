@@ -16,6 +16,7 @@ fn daemon() -> DaemonUnit {
         store_path: None::<PathBuf>,
         store_normal: false,
         log_level: String::new(),
+        secrets: Default::default(),
         own: Vec::new(),
         known: Vec::new(),
     }

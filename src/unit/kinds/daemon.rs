@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::unit::kinds::money;
+use crate::unit::kinds::{money, secret};
 use crate::unit::plan::DaemonUnit;
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::value::Settings;
@@ -16,6 +16,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
         TableSpec::new("daemon", DAEMON, "Mode and limits."),
         money::DAEMON_BUDGET,
         TableSpec::new("store", STORE, "Where the record is kept."),
+        secret::DAEMON,
         TableSpec::new("log", LOG, "What is logged."),
         TableSpec::new("trust", TRUST, "Whom routes take for known."),
     ],
@@ -85,6 +86,7 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
         store_path: store.path("path").cloned(),
         store_normal: store.text("synchronous") == Some("normal"),
         log_level: log.text("level").unwrap_or("info").to_owned(),
+        secrets: secret::defaults(&table(secret::DAEMON.name)),
         own: trust.list("own").to_vec(),
         known: trust.list("known").to_vec(),
     }

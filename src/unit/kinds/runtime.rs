@@ -5,8 +5,8 @@ use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::typed::Typed;
 
 /// The runtimes that a unit can name.
-pub const RUNTIMES: [&str; 8] =
-    ["sync", "ingest", "worker", "review", "outbound", "pending", "scheduler", "onboarding"];
+pub const RUNTIMES: [&str; 9] =
+    ["sync", "ingest", "worker", "review", "outbound", "pending", "scheduler", "rotation", "onboarding"];
 
 /// Those without a driver of their own: one is a driver for each connector, the other is not there yet.
 const UNDRIVEN: [&str; 2] = ["sync", "onboarding"];

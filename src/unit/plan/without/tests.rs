@@ -28,6 +28,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             store_path: None,
             store_normal: false,
             log_level: String::new(),
+            secrets: Default::default(),
             own: Vec::new(),
             known: Vec::new(),
         }),

@@ -1,7 +1,7 @@
 //! Benches: the product against the raw limit in the same run.
 //!
 //! `cargo bench` runs them under criterion; `cargo bench --bench bench -- ratios` prints the ratios the goals speak of,
-//! `-- peers` those against other programs.
+//! `-- ratios spawn` those of one room, `-- peers` those against other programs.
 
 mod ingest;
 mod queue;
@@ -10,14 +10,23 @@ mod units;
 
 fn main() {
     workagent::store::tune_allocator();
-    if std::env::args().any(|argument| argument == "ratios") {
-        queue::ratios();
-        ingest::ratios();
-        units::ratios();
-        spawn::ratios();
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if given.iter().any(|argument| argument == "ratios") {
+        let rooms: [(&str, fn()); 4] = [
+            ("queue", queue::ratios),
+            ("ingest", ingest::ratios),
+            ("units", units::ratios),
+            ("spawn", spawn::ratios),
+        ];
+        let named = rooms.iter().any(|(room, _)| given.iter().any(|argument| argument == room));
+        for (room, ratios) in rooms {
+            if !named || given.iter().any(|argument| argument == room) {
+                ratios();
+            }
+        }
         return;
     }
-    if std::env::args().any(|argument| argument == "peers") {
+    if given.iter().any(|argument| argument == "peers") {
         units::peers();
         return;
     }

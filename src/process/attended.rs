@@ -2,18 +2,19 @@
 //! beside it.
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::net::unix::pipe;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use std::time::Duration;
 
-use super::exit::ExitWatch;
+use super::leader::Leader;
 use super::lines::{LineSplitter, Tail};
 use super::notes::Note;
+use super::spawn::{Started, spawn};
 use super::tree::{TRACK_EVERY, Tree};
 use super::watch::{Duty, Manner, Phase, Watch};
-use super::{ChildEnd, ChildReport, ChildSpec, EnvValue, ProcessRoom, lookup, spawn};
+use super::{ChildEnd, ChildReport, ChildSpec, EnvValue, ProcessRoom, lookup};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::secret::scrub::Scrubber;
@@ -54,11 +55,10 @@ impl Drop for KillOnDrop {
 /// is left to be found by it.
 pub(super) struct Attended {
     guard: KillOnDrop,
-    child: Child,
-    exit: ExitWatch,
-    stdin: Option<ChildStdin>,
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    leader: Leader,
+    stdin: Option<pipe::Sender>,
+    stdout: Option<pipe::Receiver>,
+    stderr: Option<pipe::Receiver>,
     /// What is still to be written to its input; `written` bytes of it are.
     outgoing: Vec<u8>,
     written: usize,
@@ -75,7 +75,6 @@ pub(super) struct Attended {
     killed: usize,
     given_up: bool,
     secrets: Scrubber,
-    pid: i32,
     mark: String,
     _note: Note,
 }
@@ -94,18 +93,17 @@ impl Attended {
             let doing = format!("note a child in {}", room.notes_dir.display());
             PortError::caused(ErrorClass::Config, doing, error)
         })?;
-        let mut child = spawn::spawn(&program, &spec, &mark).await?;
-        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or(0);
-        let guard = KillOnDrop(Some(Tree::marked(&mark).led_by(pid).born_now()));
-        note.leader(pid);
+        let Started { leader, stdin, stdout, stderr } = spawn(&program, &spec, &mark).await?;
+        let tree = Tree::marked(&mark).led_by(leader.pid()).born_now();
+        note.leader(&tree);
+        let guard = KillOnDrop(Some(tree));
         let now = Instant::now();
         Ok(Self {
             guard,
-            exit: ExitWatch::new(&child),
-            stdin: child.stdin.take(),
-            stdout: child.stdout.take(),
-            stderr: child.stderr.take(),
-            child,
+            leader,
+            stdin: Some(stdin),
+            stdout: Some(stdout),
+            stderr: Some(stderr),
             outgoing: spec.stdin,
             written: 0,
             closing: false,
@@ -120,7 +118,6 @@ impl Attended {
             killed: 0,
             given_up: false,
             secrets: secrets(&spec.env.0),
-            pid,
             mark,
             _note: note,
         })
@@ -210,7 +207,7 @@ impl Attended {
                     self.tail.push(self.err_buffer.get(..bytes).unwrap_or_default());
                 }
             },
-            () = self.exit.ended(), if !leader_ended => {
+            () = self.leader.ended(), if !leader_ended => {
                 self.stdin = None;
                 self.watch.leader_ended(Instant::now());
             },
@@ -283,11 +280,12 @@ impl Attended {
     /// After [`Step::Over`]: sweeps, and says how it went. A last line without a newline is handed on here.
     pub(super) async fn finish(mut self, on_line: &mut OnLine<'_>) -> ChildReport {
         let tree = self.guard.0.clone().unwrap_or_else(|| Tree::marked(&self.mark));
-        let swept = tree.kill().await.iter().filter(|process| process.pid != self.pid).count() + self.killed;
+        let swept =
+            tree.kill().await.iter().filter(|process| process.pid != self.leader.pid()).count() + self.killed;
         // Waited for only now: until here its number could not be given to another process.
-        let status = if self.given_up { None } else { self.child.wait().await.ok() };
+        let ended = if self.given_up { None } else { self.leader.reap() };
         self.guard.0 = None;
-        let end = self.watch.end.unwrap_or_else(|| natural_end(status));
+        let end = self.watch.end.or(ended).unwrap_or(ChildEnd::Signalled(0));
         if end != ChildEnd::OverCap {
             self.lines.finish(on_line);
         }
@@ -306,14 +304,6 @@ impl ChildReport {
     /// Of a child that was never started.
     pub(super) fn not_started(end: ChildEnd) -> Self {
         Self { end, stderr_tail: String::new(), lines_skipped: 0, stdout_bytes: 0, swept: 0 }
-    }
-}
-
-fn natural_end(status: Option<std::process::ExitStatus>) -> ChildEnd {
-    use std::os::unix::process::ExitStatusExt as _;
-    match status.and_then(|status| status.code()) {
-        Some(code) => ChildEnd::Exited(code),
-        None => ChildEnd::Signalled(status.and_then(|status| status.signal()).unwrap_or(0)),
     }
 }
 
@@ -337,7 +327,7 @@ async fn read_some<R: AsyncRead + Unpin>(pipe: Option<&mut R>, buffer: &mut [u8]
 }
 
 /// Bytes written; 0 when nobody reads any more.
-async fn write_some(pipe: Option<&mut ChildStdin>, bytes: &[u8]) -> usize {
+async fn write_some(pipe: Option<&mut pipe::Sender>, bytes: &[u8]) -> usize {
     match pipe {
         Some(pipe) => pipe.write(bytes).await.unwrap_or(0),
         None => 0,

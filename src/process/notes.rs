@@ -66,8 +66,8 @@ impl Note {
     }
 
     /// Notes the leader. A failure leaves the mark, which is nearly always enough.
-    pub(super) fn leader(&mut self, pid: i32) {
-        let Some(leader) = Process::of(pid).map(Noted::from) else { return };
+    pub(super) fn leader(&mut self, tree: &Tree) {
+        let Some(leader) = tree.leader().map(Noted::from) else { return };
         if let Err(error) = self.line(&leader) {
             tracing::debug!(%error, file = %self.path.display(), "a child's number was not noted");
         }

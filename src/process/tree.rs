@@ -105,6 +105,12 @@ impl Tree {
         self
     }
 
+    /// Its leader, if it was there when it was looked at.
+    pub(super) fn leader(&self) -> Option<Process> {
+        let pid = self.leader?;
+        self.known.get(&pid).map(|&started| Process { pid, started })
+    }
+
     fn remember(&mut self, pid: i32) {
         if let Some(process) = Process::of(pid) {
             self.known.insert(pid, process.started);

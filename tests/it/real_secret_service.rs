@@ -15,7 +15,6 @@ struct Lab {
     script: Child,
     told: BufReader<ChildStdout>,
     bus: String,
-    runtime: String,
     files: PathBuf,
 }
 
@@ -40,19 +39,18 @@ impl Lab {
             .spawn()
             .unwrap();
         let mut told = BufReader::new(script.stdout.take().unwrap());
-        let [mut bus, mut runtime, mut files] = [const { String::new() }; 3];
+        let [mut bus, mut files] = [const { String::new() }; 2];
         loop {
             let mut line = String::new();
             assert!(told.read_line(&mut line).unwrap() > 0, "bash tests/lab/secret-service.sh install");
             match line.trim().split_once('=') {
                 Some(("BUS", value)) => bus = value.to_owned(),
-                Some(("RUNTIME", value)) => runtime = value.to_owned(),
                 Some(("FILES", value)) => files = value.to_owned(),
                 _ if line.trim() == "ready" => break,
                 other => panic!("{other:?}"),
             }
         }
-        Some(Self { script, told, bus, runtime, files: files.into() })
+        Some(Self { script, told, bus, files: files.into() })
     }
 
     fn does(&mut self, word: &str) {
@@ -66,7 +64,6 @@ impl Lab {
     fn house(&self, server: &HttpServer) -> House {
         let mut house = House::new();
         house.set("DBUS_SESSION_BUS_ADDRESS", &self.bus);
-        house.set("XDG_RUNTIME_DIR", &self.runtime);
         units(&house, server);
         house
     }

@@ -69,7 +69,7 @@ do_run() {
   trap 'end "$KEYRING"; end "$BUS"; rm -rf "$DIR"' EXIT
   bus_start
   keyring_start "$PASSWORD"
-  printf 'BUS=%s\nRUNTIME=%s\nFILES=%s\nready\n' "$DBUS_SESSION_BUS_ADDRESS" "$DIR/run" "$DIR/home/.local/share/keyrings"
+  printf 'BUS=%s\nFILES=%s\nready\n' "$DBUS_SESSION_BUS_ADDRESS" "$DIR/home/.local/share/keyrings"
   while read -r word; do
     case "$word" in
       lock) lock || die "cannot lock" ;;

@@ -46,6 +46,9 @@ _workagent() {
             workagent,disable)
                 cmd="workagent__subcmd__disable"
                 ;;
+            workagent,doctor)
+                cmd="workagent__subcmd__doctor"
+                ;;
             workagent,edit)
                 cmd="workagent__subcmd__edit"
                 ;;
@@ -147,6 +150,9 @@ _workagent() {
                 ;;
             workagent,secret)
                 cmd="workagent__subcmd__secret"
+                ;;
+            workagent,service)
+                cmd="workagent__subcmd__service"
                 ;;
             workagent,show)
                 cmd="workagent__subcmd__show"
@@ -292,6 +298,9 @@ _workagent() {
             workagent__subcmd__help,disable)
                 cmd="workagent__subcmd__help__subcmd__disable"
                 ;;
+            workagent__subcmd__help,doctor)
+                cmd="workagent__subcmd__help__subcmd__doctor"
+                ;;
             workagent__subcmd__help,edit)
                 cmd="workagent__subcmd__help__subcmd__edit"
                 ;;
@@ -394,6 +403,9 @@ _workagent() {
             workagent__subcmd__help,secret)
                 cmd="workagent__subcmd__help__subcmd__secret"
                 ;;
+            workagent__subcmd__help,service)
+                cmd="workagent__subcmd__help__subcmd__service"
+                ;;
             workagent__subcmd__help,show)
                 cmd="workagent__subcmd__help__subcmd__show"
                 ;;
@@ -453,6 +465,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help__subcmd__outbox,cancel)
                 cmd="workagent__subcmd__help__subcmd__outbox__subcmd__cancel"
+                ;;
+            workagent__subcmd__help__subcmd__outbox,dismiss)
+                cmd="workagent__subcmd__help__subcmd__outbox__subcmd__dismiss"
                 ;;
             workagent__subcmd__help__subcmd__outbox,list)
                 cmd="workagent__subcmd__help__subcmd__outbox__subcmd__list"
@@ -517,8 +532,23 @@ _workagent() {
             workagent__subcmd__help__subcmd__secret,test)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__test"
                 ;;
+            workagent__subcmd__help__subcmd__service,install)
+                cmd="workagent__subcmd__help__subcmd__service__subcmd__install"
+                ;;
+            workagent__subcmd__help__subcmd__service,restart)
+                cmd="workagent__subcmd__help__subcmd__service__subcmd__restart"
+                ;;
+            workagent__subcmd__help__subcmd__service,status)
+                cmd="workagent__subcmd__help__subcmd__service__subcmd__status"
+                ;;
+            workagent__subcmd__help__subcmd__service,uninstall)
+                cmd="workagent__subcmd__help__subcmd__service__subcmd__uninstall"
+                ;;
             workagent__subcmd__outbox,cancel)
                 cmd="workagent__subcmd__outbox__subcmd__cancel"
+                ;;
+            workagent__subcmd__outbox,dismiss)
+                cmd="workagent__subcmd__outbox__subcmd__dismiss"
                 ;;
             workagent__subcmd__outbox,help)
                 cmd="workagent__subcmd__outbox__subcmd__help"
@@ -531,6 +561,9 @@ _workagent() {
                 ;;
             workagent__subcmd__outbox__subcmd__help,cancel)
                 cmd="workagent__subcmd__outbox__subcmd__help__subcmd__cancel"
+                ;;
+            workagent__subcmd__outbox__subcmd__help,dismiss)
+                cmd="workagent__subcmd__outbox__subcmd__help__subcmd__dismiss"
                 ;;
             workagent__subcmd__outbox__subcmd__help,help)
                 cmd="workagent__subcmd__outbox__subcmd__help__subcmd__help"
@@ -679,6 +712,36 @@ _workagent() {
             workagent__subcmd__secret__subcmd__help,test)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__test"
                 ;;
+            workagent__subcmd__service,help)
+                cmd="workagent__subcmd__service__subcmd__help"
+                ;;
+            workagent__subcmd__service,install)
+                cmd="workagent__subcmd__service__subcmd__install"
+                ;;
+            workagent__subcmd__service,restart)
+                cmd="workagent__subcmd__service__subcmd__restart"
+                ;;
+            workagent__subcmd__service,status)
+                cmd="workagent__subcmd__service__subcmd__status"
+                ;;
+            workagent__subcmd__service,uninstall)
+                cmd="workagent__subcmd__service__subcmd__uninstall"
+                ;;
+            workagent__subcmd__service__subcmd__help,help)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__help"
+                ;;
+            workagent__subcmd__service__subcmd__help,install)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__install"
+                ;;
+            workagent__subcmd__service__subcmd__help,restart)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__restart"
+                ;;
+            workagent__subcmd__service__subcmd__help,status)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__status"
+                ;;
+            workagent__subcmd__service__subcmd__help,uninstall)
+                cmd="workagent__subcmd__service__subcmd__help__subcmd__uninstall"
+                ;;
             *)
                 ;;
         esac
@@ -686,7 +749,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs mcp confined help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs doctor service mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1595,6 +1658,32 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__doctor)
+            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__edit)
             opts="-h -V --full --runtime --force --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1768,7 +1857,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs mcp confined help"
+            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs doctor service mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2089,6 +2178,20 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__help__subcmd__doctor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__help__subcmd__edit)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2384,7 +2487,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__outbox)
-            opts="list cancel release"
+            opts="list cancel dismiss release"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2398,6 +2501,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__outbox__subcmd__cancel)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__outbox__subcmd__dismiss)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2874,6 +2991,76 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__secret__subcmd__test)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service)
+            opts="install uninstall restart status"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service__subcmd__restart)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__service__subcmd__uninstall)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3430,7 +3617,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__outbox)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list cancel release help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list cancel dismiss release help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3481,8 +3668,34 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__outbox__subcmd__dismiss)
+            opts="-h -V --all --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__outbox__subcmd__help)
-            opts="list cancel release help"
+            opts="list cancel dismiss release help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3496,6 +3709,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__outbox__subcmd__help__subcmd__cancel)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__outbox__subcmd__help__subcmd__dismiss)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3918,7 +4145,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__reload)
-            opts="-h -V --dry-run --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --dry-run --service --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4836,6 +5063,228 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret__subcmd__test)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version install uninstall restart status help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help)
+            opts="install uninstall restart status help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__restart)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__help__subcmd__uninstall)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__install)
+            opts="-h -V --print --manager --path --hardened --linger --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --manager)
+                    COMPREPLY=($(compgen -W "systemd launchd" -- "${cur}"))
+                    return 0
+                    ;;
+                --path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__restart)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__status)
+            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__service__subcmd__uninstall)
             opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

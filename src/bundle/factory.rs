@@ -147,6 +147,7 @@ impl DaemonRuntimeBundle {
         let outbound = OutboundRuntime::new(OutboundParts {
             store: store.clone(),
             orders: orders.outbound,
+            secrets: deps.secrets.clone().shared(),
             scrubber: scrubber.clone(),
             clock: clock.clone(),
         });
@@ -350,12 +351,14 @@ fn orders(
         outbound: part.unit.outbound,
         hold: part.unit.hold,
         destination: part.connector.destination().into(),
+        connector: Arc::clone(&part.connector),
     };
     let desk: DeskRules =
         Arc::new(connectors.iter().map(|(name, part)| (name.clone(), rule(part))).collect());
     let destinations = desk.iter().filter_map(|(name, rule)| {
-        let connector = Arc::clone(&connectors.get(name)?.connector);
-        Some((name.clone(), Destination { connector, rule: rule.clone() }))
+        let part = connectors.get(name)?;
+        let secrets = part.unit.settings.secrets();
+        Some((name.clone(), Destination { rule: rule.clone(), secrets }))
     });
     let destinations = destinations.collect();
     Orders {

@@ -39,7 +39,8 @@ pub struct Seen {
     pub result: Result<String, String>,
 }
 
-type Look<'a> = BoxFuture<'a, Seen>;
+/// What is looked at, and the look.
+type Look<'a> = (&'static str, BoxFuture<'a, Seen>);
 
 /// What looks need.
 pub struct Scene {
@@ -58,9 +59,18 @@ pub struct Scene {
 impl Scene {
     /// Looks at everything, a few at once; sorted by unit.
     pub async fn look(&self, plan: &Plan) -> Vec<Seen> {
-        let looks = stream::iter(self.looks(plan)).buffer_unordered(AT_ONCE);
+        let looks =
+            stream::iter(self.looks(plan).into_iter().map(|(_, look)| look)).buffer_unordered(AT_ONCE);
         let mut seen = looks.collect::<Vec<Seen>>().await;
         seen.sort_by(|a, b| (&a.unit, a.what).cmp(&(&b.unit, b.what)));
+        seen
+    }
+
+    /// Looks whether each engine that is on can be started; nothing else.
+    pub async fn look_at_engines(&self, plan: &Plan) -> Vec<Seen> {
+        let looks = self.looks(plan).into_iter().filter(|(what, _)| *what == "engine").map(|(_, look)| look);
+        let mut seen = stream::iter(looks).buffer_unordered(AT_ONCE).collect::<Vec<Seen>>().await;
+        seen.sort_by(|a, b| a.unit.cmp(&b.unit));
         seen
     }
 
@@ -151,9 +161,10 @@ fn look<'a>(
     what: &'static str,
     doing: impl Future<Output = Result<String, String>> + Send + 'a,
 ) -> Look<'a> {
-    Box::pin(async move {
+    let looking = Box::pin(async move {
         let result = tokio::time::timeout(LOOK, doing).await;
         let result = result.unwrap_or_else(|_| Err(format!("no answer within {}s", LOOK.as_secs())));
         Seen { unit, what, result }
-    })
+    });
+    (what, looking)
 }

@@ -12,7 +12,7 @@ use super::factory::{DaemonRuntimeBundle, Succession};
 use crate::model::live::Live;
 use crate::runtime::RuntimeRecord;
 use crate::runtime::app_runtime::{AppRuntime, Slot};
-use crate::supervise::{Board, Cycle, Driver, Group, Kick, Kicks, UnitState};
+use crate::supervise::{Board, Cycle, Driver, Group, Kick, Kicks, Pulse, UnitState};
 use crate::unit::plan::{EdgeKind, Kind, Plan, Standing, UnitName};
 
 /// A started bundle.
@@ -35,6 +35,7 @@ struct Running {
     /// Which cycle it drives: its address, for a unit of the same name may have been built anew.
     cycle: usize,
     kick: Kick,
+    pulse: Pulse,
     life: Life,
 }
 
@@ -70,6 +71,13 @@ const GIVE_BACK: Duration = Duration::from_secs(15);
 /// A send in flight may take long (a mail server's final answer); after this it is left `sending`, which the next
 /// start asks about.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
+
+/// The longest that [`RunningBundle::stop`] takes with this drain: intake and workers end, jobs end or are given back,
+/// sends in flight come to their end. The packaged service files give a stop more than that.
+#[must_use]
+pub fn stop_time_max(drain: Duration) -> Duration {
+    drain * 3 + GIVE_BACK + SEND_DEADLINE * 2
+}
 
 impl Phase {
     fn new(name: &'static str) -> Self {
@@ -183,7 +191,9 @@ impl RunningBundle {
         let stop = phase(self).stop.child_token();
         let life = Life { stop, cut: CancellationToken::new(), ended: CancellationToken::new() };
         let driver = Driver::new(Arc::clone(cycle), self.board().clone(), self.bundle.clock.clone());
-        let running = Running { cycle: address(cycle), kick: driver.kick(), life: life.clone() };
+        let pulse = Pulse::default();
+        let kick = driver.kick();
+        let running = Running { cycle: address(cycle), kick, pulse: pulse.clone(), life: life.clone() };
         self.lock().insert(unit.clone(), running);
         let (name, board, clock) = (unit.clone(), self.board().clone(), self.bundle.clock.clone());
         let patience = cycle.stop_timeout();
@@ -217,7 +227,8 @@ impl RunningBundle {
                 }
             }
         };
-        Task { unit, group: phase(self).group.clone(), run: Box::pin(run) }
+        let run = Box::pin(async move { pulse.beside(run).await });
+        Task { unit, group: phase(self).group.clone(), run }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Running>> {
@@ -242,12 +253,25 @@ impl RunningBundle {
         self.kicks.clone()
     }
 
-    /// Tells whether every driver that should run still runs. For the service manager's watchdog.
+    /// Tells whether every driver that should run still runs, and has answered since it was asked last; then asks again.
+    /// For the service manager's watchdog.
     pub fn pulse(&self) -> impl Fn() -> bool + Send + 'static {
         let drivers = Arc::clone(&self.drivers);
         move || {
             let drivers = drivers.lock().unwrap_or_else(PoisonError::into_inner);
-            drivers.values().all(|running| !running.life.ended.is_cancelled())
+            let mut goes_on = true;
+            for (unit, running) in drivers.iter() {
+                let answers = running.pulse.is_answered();
+                if !answers {
+                    tracing::warn!(
+                        unit,
+                        "its driver does not go on: no sign of life for the service manager"
+                    );
+                }
+                goes_on &= answers && !running.life.ended.is_cancelled();
+                running.pulse.ask();
+            }
+            goes_on
         }
     }
 

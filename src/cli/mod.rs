@@ -10,6 +10,7 @@ pub mod confined;
 mod context;
 pub mod cost;
 pub mod demo;
+pub mod doctor;
 pub mod edit;
 pub mod enable;
 pub mod env;
@@ -38,6 +39,7 @@ pub mod route;
 pub mod run;
 pub mod schema;
 pub mod secret;
+pub mod service;
 pub mod show;
 pub mod status;
 pub mod unit_diff;
@@ -163,6 +165,10 @@ enum Command {
     IsEnabled(is_state::IsArgs),
     /// Show the daemon's log
     Logs(logs::LogsArgs),
+    /// Look for what is wrong with this setup, and how to mend it
+    Doctor(doctor::DoctorArgs),
+    /// Run the daemon as a service of yours: systemd or launchd
+    Service(service::ServiceArgs),
     /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
     Mcp(mcp::McpArgs),
     /// Become another program with fewer rights: how the daemon starts what it confines
@@ -257,6 +263,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::IsFailed(args) => threads(1)?.block_on(is_state::failed(args, context)),
         Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),
         Command::Logs(args) => threads(1)?.block_on(logs::command(args, context)),
+        Command::Doctor(args) => threads(1)?.block_on(doctor::command(args, context)),
+        Command::Service(args) => threads(1)?.block_on(service::command(args, context)),
         Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),
     }
 }

@@ -39,6 +39,15 @@ enum OutboxCommand {
         /// The send, `a12` or `12`
         action: ActionId,
     },
+    /// Take note of a send that was given up: it is no news any more, and its case is dismissed
+    Dismiss {
+        /// The sends
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        actions: Vec<ActionId>,
+        /// All that were given up
+        #[arg(long)]
+        all: bool,
+    },
     /// Decide about a held send: send it (again)
     Release {
         /// The send
@@ -71,6 +80,21 @@ pub async fn command(args: OutboxArgs, context: &mut Context<'_>) -> Result<u8, 
                 "{action} is taken back and its case dismissed; `workagent case retry CASE` has it drafted anew\n"
             )
         }
+        OutboxCommand::Dismiss { actions, all } => {
+            let given_up = if all { dead(&backend).await? } else { actions };
+            for action in &given_up {
+                backend.post::<(), ()>(&format!("/v1/outbox/{action}/dismiss"), &()).await?;
+            }
+            let names: Vec<String> = given_up.iter().map(ToString::to_string).collect();
+            match names.as_slice() {
+                [] => "no send was given up\n".to_owned(),
+                [one] => format!("{one} is noted; `workagent case retry CASE` has its case drafted anew\n"),
+                more => format!(
+                    "{} are noted; `workagent case retry CASE` has a case drafted anew\n",
+                    more.join(", ")
+                ),
+            }
+        }
         OutboxCommand::Release { action, was_sent } => {
             let body = ReleaseBody { was_sent };
             backend.post::<_, ()>(&format!("/v1/outbox/{action}/release"), &body).await?;
@@ -81,6 +105,13 @@ pub async fn command(args: OutboxArgs, context: &mut Context<'_>) -> Result<u8, 
     backend.close().await;
     context.out.write_all(text.as_bytes())?;
     Ok(exit::OK)
+}
+
+/// The sends that were given up.
+async fn dead(backend: &Backend) -> Result<Vec<ActionId>, CliError> {
+    let query = ListQuery { state: Some(ActionState::Dead.word().to_owned()), limit: Some(1000) };
+    let actions: Vec<OutboundAction> = backend.get(&query.path("/v1/outbox")).await?;
+    Ok(actions.iter().map(|action| action.id).collect())
 }
 
 fn list(actions: &[OutboundAction], now: Timestamp, width: usize) -> String {

@@ -8,6 +8,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::look::{Cell, Paint, Table, count};
 use crate::control::wire::units::{Change, ReloadOutcome, ReloadView};
+use crate::daemon::exit;
 
 /// `workagent reload`
 #[derive(Debug, Args)]
@@ -15,6 +16,9 @@ pub struct ReloadArgs {
     /// Only say what would happen
     #[arg(long)]
     dry_run: bool,
+    /// Count "nothing to do" as success, as `systemctl reload` wants it
+    #[arg(long)]
+    service: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -26,7 +30,9 @@ pub async fn command(args: ReloadArgs, context: &mut Context<'_>) -> Result<u8, 
     let view: ReloadView = backend.post(&format!("/v1/reload?dry_run={}", args.dry_run), &()).await?;
     let text = if args.json { pretty(&view) } else { shown(&view, context.paint(), context.width()) };
     context.out.write_all(text.as_bytes())?;
-    Ok(view.outcome.exit())
+    // What has errors already is no success for being looked at again: its outcome is another.
+    let is_fine = args.service && view.outcome == ReloadOutcome::Nothing;
+    Ok(if is_fine { exit::OK } else { view.outcome.exit() })
 }
 
 /// For people: what it came to, a line for each unit it touched, the rest as numbers.

@@ -13,6 +13,7 @@ use crate::daemon::exit;
 use crate::daemon::findings::FindingLog;
 use crate::daemon::logging::{self, LogOptions, LogTarget};
 use crate::daemon::run;
+use crate::daemon::service::starts::Starts;
 use crate::daemon::service_manager::ServiceManager;
 use crate::daemon::signals::{Hangup, Signals};
 use crate::daemon::unit_source::UnitSource;
@@ -34,8 +35,34 @@ pub struct RunArgs {
     log: Option<String>,
 }
 
-/// Runs the command.
+/// Runs the command. Under launchd, starts in a row are counted, and the last of them ends well.
 pub async fn command(args: RunArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    if args.once {
+        return run_it(args, context).await;
+    }
+    let state = context.global.state_dir.clone();
+    let state = context.paths().map(|paths| paths.state).ok().or(state).unwrap_or_default();
+    let Some(mut starts) = Starts::counted(&context.environment, &state) else {
+        return run_it(args, context).await;
+    };
+    if let Err(why) = starts.begin(context.clock.now()) {
+        context.note(&format!("given up: {why}; `workagent service restart` tries again\n"));
+        return Ok(exit::OK);
+    }
+    let ended = run_it(args, context).await;
+    let (code, why) = match &ended {
+        Ok(code) => (*code, ""),
+        Err(error) => (error.code, error.message.as_str()),
+    };
+    let told = starts.ended(code, why, context.clock.now());
+    if told != code {
+        context.note(&format!("given up: {why}; `workagent service restart` tries again\n"));
+        return Ok(told);
+    }
+    ended
+}
+
+async fn run_it(args: RunArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
     // Before anything slow: a stop during the start is an orderly one.
     let hangup =
         if context.environment.get("NOTIFY_SOCKET").is_some() { Hangup::Reload } else { Hangup::Stop };

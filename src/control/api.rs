@@ -131,6 +131,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/secrets", get(secrets::list))
         .route("/v1/secrets/changed", post(secrets::changed))
         .route("/v1/secrets/rotate", post(secrets::rotate))
+        .route("/v1/outbox/{id}/dismiss", post(outbox::dismiss))
         .route("/v1/pause", post(pause))
         .route("/v1/resume", post(resume))
         .route("/v1/kick/{unit}", post(kick))
@@ -174,6 +175,7 @@ async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
     match kicks.get(&unit) {
         Some(kick) => {
             kick.now(Activation::Manual);
+            hasten(&state, &unit).await?;
             Ok(Json(()))
         }
         None if !state.daemon => {
@@ -189,6 +191,14 @@ async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {
             })
         }
     }
+}
+
+/// A person wants it now: what the connector tried to send and put off goes out again too.
+async fn hasten(state: &ApiState, unit: &str) -> Result<(), StoreError> {
+    if let Some(connector) = unit.strip_suffix(".connector") {
+        state.store.hasten_sends(connector).await?;
+    }
+    Ok(())
 }
 
 impl From<StoreError> for Fault {

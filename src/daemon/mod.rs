@@ -13,6 +13,7 @@ pub mod plans;
 pub mod reload;
 pub mod run;
 pub mod secrets;
+pub mod service;
 pub mod service_manager;
 pub mod signals;
 pub mod unit_source;

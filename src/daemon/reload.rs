@@ -5,6 +5,7 @@ mod changes;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -17,11 +18,12 @@ use super::facts::Answers;
 use super::findings::FindingLog;
 use super::holds::{DEFAULT_TARGET, Holds, with_parts};
 use super::plans::KeptPlan;
+use super::run::PROCESS_STOP;
 use super::service_manager::ServiceManager;
 use super::unit_source::UnitSource;
 use super::watch::{WatchMode, WatchModes, too_young};
 use crate::bundle::RunningBundle;
-use crate::bundle::running::StopOutcome;
+use crate::bundle::running::{StopOutcome, stop_time_max};
 use crate::control::api::Present;
 use crate::control::manager::{Manager, Why};
 use crate::control::server::Fault;
@@ -156,6 +158,13 @@ impl Reloader {
             }
             None => StopOutcome { graceful: true, cut: Vec::new() },
         }
+    }
+
+    /// The longest that [`Self::stop`] takes from now on.
+    pub async fn stop_time_max(&self) -> Duration {
+        let inner = self.0.inner.lock().await;
+        let drain = inner.running.as_ref().map(|running| running.bundle().plan.daemon.stop_timeout);
+        stop_time_max(drain.unwrap_or_default()) + PROCESS_STOP
     }
 
     async fn look_again(&self, why: Why, dry_run: bool) -> Result<ReloadView, Fault> {

@@ -24,7 +24,7 @@ use crate::control::wire::units::ReloadView;
 use crate::supervise::Group;
 
 /// The tasks of the process itself end at once when told to; this is the bound.
-const PROCESS_STOP: Duration = Duration::from_secs(5);
+pub(super) const PROCESS_STOP: Duration = Duration::from_secs(5);
 
 /// Runs until a stop signal. The bundle's drivers, the control socket and the signals all end before this returns.
 ///
@@ -113,13 +113,16 @@ pub async fn run(
         };
         asked_end.run_until_cancelled(reload).await;
     });
+    // In a stop, drivers end one after another, and every step of it has its deadline.
+    let stopping = orders.stop.clone();
+    let alive = move || stopping.is_cancelled() || alive();
     process.spawn("watchdog", async move { service.watchdog(alive, &watched).await });
 
     tracing::info!(socket = %paths.socket.display(), "running: {status}");
     service.ready(&status);
     orders.stop.cancelled().await;
 
-    service.stopping("finishing what runs");
+    service.stopping("finishing what runs", reloader.stop_time_max().await);
     let outcome = reloader.stop(&orders.hurry).await;
     end.cancel();
     process.stop(PROCESS_STOP, &orders.hurry).await;

@@ -52,9 +52,12 @@ impl ServiceManager {
         self.say(&[NotifyState::Status(&one_line(status, STATUS_BYTES_MAX))]);
     }
 
-    /// Going down in order.
-    pub fn stopping(self, status: &str) {
-        self.say(&[NotifyState::Stopping, NotifyState::Status(&one_line(status, STATUS_BYTES_MAX))]);
+    /// Going down in order, which takes at most so long: the packaged unit waits for the usual drain, a longer one is
+    /// asked for here.
+    pub fn stopping(self, status: &str, longest: Duration) {
+        let longest = NotifyState::ExtendTimeoutUsec(u32::try_from(longest.as_micros()).unwrap_or(u32::MAX));
+        let status = one_line(status, STATUS_BYTES_MAX);
+        self.say(&[NotifyState::Stopping, longest, NotifyState::Status(&status)]);
     }
 
     /// Gives signs of life while `alive` says so, until `stop`. Returns at once when none are wanted, so that an idle

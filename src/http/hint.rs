@@ -98,7 +98,7 @@ fn seconds_until(at: Timestamp, now: Timestamp) -> f64 {
 
 fn sane(seconds: f64) -> Duration {
     let span = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    if span > limits::RETRY_HINT_MAX { limits::RETRY_HINT_ABSURD } else { span }
+    if span > limits::RETRY_HINT_MAX { limits::RETRY_HINT_ABSURD } else { span.max(limits::RETRY_HINT_MIN) }
 }
 
 #[cfg(test)]
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn seconds_whole_and_broken() {
         check(&[("retry-after", "90")], Some(90.0));
-        check(&[("retry-after", " 0.5 ")], Some(0.5));
+        check(&[("retry-after", " 7.5 ")], Some(7.5));
     }
 
     #[test]
@@ -138,6 +138,15 @@ mod tests {
     }
 
     #[test]
+    fn no_hint_makes_anybody_ask_without_a_pause() {
+        for text in ["0", "0.0", "0.2", "Mon, 30 Nov 2026 08:00:00 GMT"] {
+            check(&[("retry-after", text)], Some(5.0));
+        }
+        check(&[("retry-after-ms", "0")], Some(5.0));
+        check(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1796025600")], Some(5.0));
+    }
+
+    #[test]
     fn nonsense_is_no_hint() {
         check(&[("retry-after", "soon")], None);
         check(&[], None);
@@ -145,12 +154,12 @@ mod tests {
 
     #[test]
     fn allowances_of_model_vendors() {
-        check(&[("retry-after-ms", "1500")], Some(1.5));
+        check(&[("retry-after-ms", "7500")], Some(7.5));
         let (none, left) = (("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-remaining-requests", "9"));
         let resets = [("x-ratelimit-reset-tokens", "6m0s"), ("x-ratelimit-reset-requests", "2h")];
         check(&[none, left, resets[0], resets[1]], Some(360.0));
         check(&[left, resets[0], resets[1]], None);
-        check(&[none, ("x-ratelimit-reset-tokens", "850ms")], Some(0.85));
+        check(&[none, ("x-ratelimit-reset-tokens", "8500ms")], Some(8.5));
         check(&[none, ("x-ratelimit-reset-tokens", "1h2m3.5s")], Some(3723.5));
         for nonsense in ["soon", "6", "", "6x"] {
             check(&[none, ("x-ratelimit-reset-tokens", nonsense)], None);

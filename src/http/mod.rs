@@ -1,8 +1,8 @@
 //! The only home of the HTTP client and of TLS settings: limits, retry class, conditional requests, redacting errors.
 //!
 //! One request is one try. The room never repeats a request and follows redirects by hand: only for requests that
-//! change nothing at the far side, at most [`limits::HTTP_REDIRECTS_MAX`] hops, and credentials stay with the origin
-//! they were given for. Every error says whether the request can have reached the far side.
+//! change nothing at the far side, and for 307 and 308 within one origin, at most [`limits::HTTP_REDIRECTS_MAX`] hops;
+//! credentials stay with the origin they were given for. Every error says whether the request can have reached the far side.
 
 mod errors;
 mod hint;
@@ -218,10 +218,10 @@ fn redirect_target(
     from: &Url,
     headers: &HeaderMap,
 ) -> Result<Option<Url>, PortError> {
-    if request.effect == Effect::Write
-        || !request.method.is_safe()
-        || !matches!(status, 301 | 302 | 303 | 307 | 308)
-    {
+    let writes = request.effect == Effect::Write || !request.method.is_safe();
+    // 307 and 308 say that nothing was done, and that the same request belongs elsewhere. Of the others, some servers make
+    // a GET and some mean that they have acted.
+    if !matches!(status, 307 | 308) && (writes || !matches!(status, 301..=303)) {
         return Ok(None);
     }
     let Some(location) = headers.get(LOCATION).and_then(|value| value.to_str().ok()) else {
@@ -242,6 +242,12 @@ fn redirect_target(
     }
     if request.same_origin && target.origin() != from.origin() {
         let why = format!("the server redirects to another host, {}; it was not followed", masked(&target));
+        return Err(PortError::caused(ErrorClass::Config, request.doing(), why));
+    }
+    // What is written goes nowhere but where it was meant for: another path of the same server is a renamed thing.
+    if writes && target.origin() != from.origin() {
+        let why =
+            format!("the server sends it on to another host, {}; nothing was sent there", masked(&target));
         return Err(PortError::caused(ErrorClass::Config, request.doing(), why));
     }
     target.set_fragment(None);

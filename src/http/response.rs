@@ -1,13 +1,13 @@
 //! One answer: what its status means for the next step.
 
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, LAST_MODIFIED};
+use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, LAST_MODIFIED, LOCATION};
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use super::header;
 use super::hint::retry_hint;
 use super::request::{Effect, Validators};
+use super::{header, masked};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::time::Timestamp;
@@ -53,8 +53,27 @@ impl HttpResponse {
     pub fn into_ok(self, now: Timestamp) -> Result<Self, PortError> {
         match status_class(self.status, &self.headers, self.effect, now) {
             None => Ok(self),
-            Some(class) => Err(PortError::caused(class, self.doing, status_text(self.status))),
+            Some(_) if self.is_somebody_elses_no() => {
+                let why = format!("{}, by a web page that is not the API's", status_text(self.status));
+                Err(PortError::caused(ErrorClass::Uncertain, self.doing, why))
+            }
+            Some(class) => {
+                let mut why = status_text(self.status);
+                if let (300..=399, Some(target)) = (self.status, header(&self.headers, LOCATION)) {
+                    let target = self.final_url.join(target).map(|url| masked(&url));
+                    why =
+                        format!("{why}: it has moved to {}", target.unwrap_or_else(|_| "no URL".to_owned()));
+                }
+                Err(PortError::caused(class, self.doing, why))
+            }
         }
+    }
+
+    /// A write was refused by a web page: that is the word of whatever stands between us and the API, and says nothing of
+    /// what the API did. What is refused for its login, its pace or its size was not looked at any further.
+    fn is_somebody_elses_no(&self) -> bool {
+        let of_the_door = matches!(self.status, 401 | 407 | 413 | 414 | 429 | 431);
+        self.effect == Effect::Write && matches!(self.status, 400..=499) && !of_the_door && self.is_html()
     }
 
     /// The body as JSON, once the status is a success.
@@ -92,8 +111,9 @@ fn status_text(status: u16) -> String {
 
 /// What a status means, `None` for a success and for "not modified".
 ///
-/// A write after which the far side may have acted (408, most of 5xx) is `Uncertain`; a refusal that comes
-/// with a time (429, 503 with a hint) happened before it acted.
+/// A write after which the far side may have acted (408, all of 5xx) is `Uncertain`, also where it comes with a time: "come
+/// back later" is said by proxies that have passed the request on. Only 4xx says that nothing was done, and 429 that it
+/// may be asked again. A redirect that keeps the method was no act either; "see other" is what follows one.
 #[must_use]
 pub fn status_class(status: u16, headers: &HeaderMap, effect: Effect, now: Timestamp) -> Option<ErrorClass> {
     let hint = retry_hint(headers, now);
@@ -105,9 +125,11 @@ pub fn status_class(status: u16, headers: &HeaderMap, effect: Effect, now: Times
     Some(match status {
         200..=299 | 304 => return None,
         429 => limited(),
-        503 | 529 | 403 if hint.is_some() => limited(),
+        403 if hint.is_some() => limited(),
+        503 | 529 if hint.is_some() && effect == Effect::Read => limited(),
         408 | 500..=599 => network(),
         401 => ErrorClass::Auth,
+        302 | 303 if effect == Effect::Write => ErrorClass::Uncertain,
         // A redirect that was not followed: of a write, or one without a target.
         300..=399 => ErrorClass::Config,
         407 => ErrorClass::Config,
@@ -168,7 +190,7 @@ mod tests {
             .join("\n");
         insta::assert_snapshot!(shown, @r"
         201 ok
-        302 config
+        302 uncertain
         307 config
         400 permanent
         401 auth
@@ -185,10 +207,38 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_with_a_time_is_definite() {
-        assert_eq!(class(503, Some("2"), Effect::Write), "rate-limit 2s");
+    fn a_time_makes_no_definite_no_of_what_may_have_happened() {
+        for status in [500, 502, 503, 504, 529] {
+            assert_eq!(class(status, Some("20"), Effect::Write), "uncertain", "{status}");
+        }
+        assert_eq!(class(503, Some("20"), Effect::Read), "rate-limit 20s");
         assert_eq!(class(403, Some("90"), Effect::Write), "rate-limit 90s");
+        assert_eq!(class(429, Some("90"), Effect::Write), "rate-limit 90s");
         assert_eq!(class(429, Some("90"), Effect::Read), "rate-limit 90s");
+    }
+
+    fn refused(status: u16, media_type: &str, effect: Effect) -> &'static str {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
+        let url: Url = "https://api.example/".parse().unwrap();
+        let (doing, body) = (String::new(), Vec::new());
+        let answer = HttpResponse { status, headers, final_url: url, moved_to: None, body, effect, doing };
+        answer.into_ok(NOW).unwrap_err().class.word()
+    }
+
+    #[test]
+    fn a_web_page_does_not_say_what_the_api_did() {
+        let check = |status, expected| {
+            assert_eq!(refused(status, "text/html; charset=utf-8", Effect::Write), expected, "{status}");
+        };
+        check(400, "uncertain");
+        check(403, "uncertain");
+        check(404, "uncertain");
+        check(401, "auth");
+        check(413, "permanent");
+        check(429, "rate-limit");
+        assert_eq!(refused(403, "application/json", Effect::Write), "permanent");
+        assert_eq!(refused(404, "text/html", Effect::Read), "permanent");
     }
 
     #[test]

@@ -9,6 +9,10 @@ pub use self::secrets::*;
 /// A server's clock further off than this is worth a word: its dates are compared with ours.
 pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(60);
 
+/// A place by time goes at most so far past the far side's clock: its `Date` is cut to the second and its machines differ a
+/// little. Less than every overlap, so that what is stamped truly meanwhile is read all the same.
+pub const PLACE_AHEAD_MAX: Duration = Duration::from_secs(30);
+
 /// A cursor is a position, not a store: a program that returns more is at fault.
 pub const CURSOR_BYTES_MAX: usize = 64 * 1024;
 
@@ -149,6 +153,10 @@ pub const HTTP_POOL_IDLE: Duration = Duration::from_secs(30);
 
 /// A wait longer than this is not believed.
 pub const RETRY_HINT_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// A shorter wait than this is taken for so long: a server that says "limited, come back in 0 seconds" must not be asked
+/// without a pause.
+pub const RETRY_HINT_MIN: Duration = Duration::from_secs(5);
 
 /// What an absurd wait counts as.
 pub const RETRY_HINT_ABSURD: Duration = Duration::from_secs(3600);

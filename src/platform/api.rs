@@ -4,6 +4,7 @@
 //! All requests stay with the origin of the unit's base URL: links that a server gives ("the next page") are followed
 //! only there, and so are redirects of requests that carry the account's credentials.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,8 +14,11 @@ use serde_json::Value;
 use url::Url;
 
 use super::ConnectorContext;
+use super::horizon::Horizon;
 use super::oauth::renew::Asker;
-use crate::http::{Credentials, Effect, HttpRequest, HttpResponse, HttpRoom, Pace, header, masked};
+use crate::http::{
+    Credentials, Effect, HttpRequest, HttpResponse, HttpRoom, Pace, header, masked, retry_hint,
+};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::secret_ref::SecretRef;
@@ -55,6 +59,8 @@ pub struct ApiClient {
     headers: Vec<(HeaderName, String)>,
     pace: Pace,
     write_gap: Duration,
+    /// The server's clock minus ours, milliseconds, by its last answer.
+    ahead_ms: Arc<AtomicI64>,
 }
 
 impl ApiClient {
@@ -84,6 +90,7 @@ impl ApiClient {
             headers: Vec::new(),
             pace,
             write_gap: Duration::ZERO,
+            ahead_ms: Arc::default(),
         })
     }
 
@@ -111,6 +118,30 @@ impl ApiClient {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// A moment of ours as the server's clock shows it, by the `Date` of its last answer; ours until there was one.
+    #[must_use]
+    pub fn on_its_clock(&self, at: Timestamp) -> Timestamp {
+        Timestamp(at.0.saturating_add(self.ahead_ms()))
+    }
+
+    /// Now by the server's clock.
+    #[must_use]
+    pub fn its_now(&self) -> Timestamp {
+        self.on_its_clock(self.now())
+    }
+
+    /// How far the server's clock is ahead of ours, milliseconds.
+    #[must_use]
+    pub fn ahead_ms(&self) -> i64 {
+        self.ahead_ms.load(Ordering::Relaxed)
+    }
+
+    /// How far a place by time may go now.
+    #[must_use]
+    pub fn horizon(&self) -> Horizon {
+        Horizon::at(self.its_now())
     }
 
     /// The URL of a resource: each segment is one part of the path, whatever characters it holds (`group/project` too).
@@ -177,17 +208,27 @@ impl ApiClient {
             self.pace.before_write(self.write_gap).await;
         }
         let (Some(token), Some(reference)) = (token, self.reference()) else {
-            return self.http.send(request).await;
+            return self.once(request).await;
         };
-        let answer = self.http.send(request.clone()).await?;
+        let answer = self.once(request.clone()).await?;
         if answer.status != 401 {
             return Ok(answer);
         }
         // Ended before its time, or replaced. The request was refused, so that it may be asked once more, writes too.
         match self.asker().after_refusal(reference, &token).await? {
-            Some(renewed) => self.http.send(request.credentials(self.credentials(Some(&renewed)))).await,
+            Some(renewed) => self.once(request.credentials(self.credentials(Some(&renewed)))).await,
             None => Ok(answer),
         }
+    }
+
+    async fn once(&self, request: HttpRequest) -> Result<HttpResponse, PortError> {
+        let answer = self.http.send(request).await?;
+        if let Some(at) = header(&answer.headers, "date").and_then(Timestamp::from_http_date) {
+            // A date is cut to the second; half of one is the better guess.
+            let ahead = at.0.saturating_add(500).saturating_sub(self.now().0);
+            self.ahead_ms.store(ahead, Ordering::Relaxed);
+        }
+        Ok(answer)
     }
 
     /// The account rests: nothing is asked in its name before then.
@@ -217,9 +258,13 @@ impl ApiClient {
         said: impl FnOnce(&Value) -> Option<String>,
     ) -> Result<HttpResponse, PortError> {
         let words = serde_json::from_slice::<Value>(&response.body).ok().as_ref().and_then(said);
+        let hint = retry_hint(&response.headers, self.now());
         response.into_ok(self.now()).map_err(|mut error| {
-            if let ErrorClass::RateLimited { until } = error.class {
-                self.rest(until);
+            match (error.class, hint) {
+                (ErrorClass::RateLimited { until }, _) => self.rest(until),
+                // Whether it happened is asked once the server wants to be asked again.
+                (ErrorClass::Uncertain, Some(wait)) => self.rest(self.now().plus(wait)),
+                _ => {}
             }
             if let Some(words) = words
                 && let Some(status) = error.source.take()
@@ -313,6 +358,11 @@ impl<T: Clone> Known<T> {
     pub fn under(&self, mark: &str) -> Option<T> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().filter(|(under, _)| under == mark).map(|(_, known)| known.clone())
+    }
+
+    /// What was learnt last, whatever the token.
+    pub fn last(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, known)| known.clone())
     }
 
     /// It was learnt under this token.

@@ -10,6 +10,7 @@ pub mod feed;
 pub mod fill;
 pub mod github;
 pub mod gitlab;
+pub mod horizon;
 pub mod hygiene;
 pub mod imap;
 pub mod jira;

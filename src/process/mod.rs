@@ -4,6 +4,7 @@
 //! is reaped at start: a helper that leaves the group survives there.
 
 mod attended;
+pub mod call;
 mod dialogue;
 pub mod editor;
 pub mod env;

@@ -4,13 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::class::{ErrorClass, chain};
+use crate::model::draft::Draft;
+use crate::model::ids::ActionId;
+use crate::model::outbound::{ActionState, OutboundAction};
+use crate::model::time::Timestamp;
+use crate::platform::Connector;
 use crate::unit::plan::OutboundRule;
+
+/// As long as a real one; what is made with it is thrown away.
+const TRIAL_KEY: &str = "wa-9999999-0123456789abcdef";
 
 /// The rules of one plan, by connector unit name; active connectors only.
 pub type DeskRules = Arc<BTreeMap<String, DeskRule>>;
 
 /// What may leave through a connector, where to, and after which undo window.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct DeskRule {
     /// The rule.
     pub outbound: OutboundRule,
@@ -18,9 +27,38 @@ pub struct DeskRule {
     pub hold: Duration,
     /// [`Connector::destination`](crate::platform::Connector::destination).
     pub destination: Arc<str>,
+    /// The account, for trying whether a draft can be made into what it sends.
+    pub connector: Arc<dyn Connector>,
 }
 
 impl DeskRule {
+    /// Why the account cannot send this, if it can be known before the wire: it is too long, it answers nothing, an effect
+    /// cannot be. Said while a person can still change it; once approved it would be given up.
+    #[must_use]
+    pub fn cannot_send(&self, draft: &Draft, now: Timestamp) -> Option<String> {
+        let trial = OutboundAction {
+            destination: draft.destination.clone(),
+            id: ActionId(0),
+            case: draft.case,
+            draft: draft.id,
+            connector: draft.connector.clone(),
+            envelope: draft.envelope.clone(),
+            body: draft.body.clone(),
+            key: TRIAL_KEY.to_owned(),
+            hash: draft.hash.clone(),
+            state: ActionState::Approved,
+            not_before: now,
+            attempts: 0,
+            payload: None,
+            receipt: None,
+            last_error: None,
+            approved_at: now,
+            sending_at: None,
+        };
+        let error = self.connector.prepare(&trial, now).err()?;
+        matches!(error.class, ErrorClass::Permanent | ErrorClass::Config).then(|| chain(&error))
+    }
+
     /// What was made for this place goes where this rule sends. What was made before places were noted goes anywhere.
     #[must_use]
     pub fn sends_to(&self, destination: &str) -> bool {

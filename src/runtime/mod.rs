@@ -2,6 +2,7 @@
 //! only a row and a wake-up.
 
 pub mod app_runtime;
+mod credentials;
 pub mod desk_rule;
 pub mod disabled;
 pub mod ingest;
@@ -10,6 +11,7 @@ mod masked;
 pub mod outbound;
 pub mod pending;
 pub mod points;
+mod refused;
 pub mod review;
 pub mod rotation;
 pub mod routing;

@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
+use super::credentials::fingerprint;
 use super::desk_rule::DeskRule;
 use super::jobs::{Ended, Jobs};
 use super::masked::masked_name;
 use super::points::Point;
+use super::refused::RefusedLogins;
 use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::cycle::{CycleError, OutboundSummary, RuntimeSummary};
@@ -20,9 +22,10 @@ use crate::model::limits;
 use crate::model::live::Live;
 use crate::model::outbound::{ActionState, Confirmation, OutboundAction, Receipt};
 use crate::model::retry::Backoff;
+use crate::model::secret_ref::SecretRef;
 use crate::model::text::one_line;
 use crate::model::time::{Clock, Timestamp};
-use crate::platform::Connector;
+use crate::secret::SecretStore;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store, StoreError};
 use crate::supervise::{Cycle, Group, Next, Pass};
@@ -37,16 +40,16 @@ const CONFIRM: Backoff = Backoff { first: Duration::from_secs(20), max: Duration
 /// After the journal could not be written: the disk may be full, and a send without a journal is none.
 const STALL: Duration = Duration::from_secs(5);
 
-/// Credentials refused at sending: looked at again after this.
+/// Credentials refused at sending: tried again after this if nobody replaces them.
 const AUTH_WAIT: Duration = Duration::from_secs(600);
 
 /// A destination.
 #[derive(Clone)]
 pub struct Destination {
-    /// The account.
-    pub connector: Arc<dyn Connector>,
-    /// What may leave through it, and where to.
+    /// The account, what may leave through it, and where to.
     pub rule: DeskRule,
+    /// What it logs in with.
+    pub secrets: Vec<SecretRef>,
 }
 
 /// Sends approved actions.
@@ -54,6 +57,7 @@ pub struct Destination {
 pub struct OutboundRuntime {
     parts: Live<OutboundParts>,
     jobs: Jobs<End>,
+    refused: Arc<RefusedLogins>,
 }
 
 /// What the outbound runtime is made of.
@@ -63,6 +67,8 @@ pub struct OutboundParts {
     pub store: Store,
     /// What the plan says.
     pub orders: OutboundOrders,
+    /// To see whether refused credentials were replaced.
+    pub secrets: Arc<dyn SecretStore>,
     /// Masks errors.
     pub scrubber: Scrubber,
     /// Now.
@@ -102,7 +108,7 @@ impl OutboundRuntime {
     /// Nothing is sent yet.
     #[must_use]
     pub fn new(parts: OutboundParts) -> Self {
-        Self { parts: Live::new(parts), jobs: Jobs::new("outbound") }
+        Self { parts: Live::new(parts), jobs: Jobs::new("outbound"), refused: Arc::default() }
     }
 
     /// Takes over another plan. A send in flight goes on with the one it began with.
@@ -142,6 +148,7 @@ impl OutboundRuntime {
         if parts.store.flag("paused").await?.is_some() {
             return Ok(Next::WhenWoken);
         }
+        let look_again = self.refused.look(&parts).await?;
         let mut waiting = false;
         for state in [ActionState::Uncertain, ActionState::Approved] {
             for action in parts.store.due_actions(state, limits::PAGE_ITEMS_MAX).await? {
@@ -153,14 +160,19 @@ impl OutboundRuntime {
                     continue;
                 }
                 let (lane, name) = (action.connector.clone(), action.id.to_string());
-                self.jobs.start(vec![lane], name, handle(Arc::clone(&parts), action));
+                self.jobs.start(
+                    vec![lane],
+                    name,
+                    handle(Arc::clone(&parts), Arc::clone(&self.refused), action),
+                );
             }
         }
         // What waits for a free place, or runs, wakes the next pass by its end; only the future needs a timer.
         if waiting || self.jobs.running() > 0 {
             return Ok(Next::WhenWoken);
         }
-        Ok(parts.store.next_due(Due::Actions).await?.map_or(Next::WhenWoken, Next::At))
+        let due = parts.store.next_due(Due::Actions).await?;
+        Ok(due.into_iter().chain(look_again).min().map_or(Next::WhenWoken, Next::At))
     }
 
     fn collect(&self) -> (OutboundSummary, Vec<CycleError>) {
@@ -227,15 +239,19 @@ impl Cycle for OutboundRuntime {
 }
 
 /// One due action, to its next state.
-async fn handle(parts: Arc<OutboundParts>, action: OutboundAction) -> End {
+async fn handle(parts: Arc<OutboundParts>, refused: Arc<RefusedLogins>, action: OutboundAction) -> End {
     let outcome = match action.state {
         ActionState::Uncertain => confirm(&parts, &action).await,
-        _ => send(&parts, &action).await,
+        _ => send(&parts, &refused, &action).await,
     };
     outcome.unwrap_or_else(|error| End::Store(format!("journal {}: {}", action.id, chain(&error))))
 }
 
-async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, StoreError> {
+async fn send(
+    parts: &OutboundParts,
+    refused: &RefusedLogins,
+    action: &OutboundAction,
+) -> Result<End, StoreError> {
     if let Some(why) = may_not_leave(parts, action) {
         return hold(parts, action, &why).await;
     }
@@ -247,7 +263,7 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
         parts.store.mark_held(action.id, &why).await?;
         return Ok(End::Rehearsed);
     }
-    let connector = &destination.connector;
+    let connector = &destination.rule.connector;
     let payload = match (&action.payload, connector.prepare(action, parts.clock.now())) {
         // The bytes of the first try serve every try.
         (Some(payload), _) => payload.clone(),
@@ -261,6 +277,8 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
     let Some(payload) = &action.payload else {
         return hold(parts, &action, "its bytes were not stored").await;
     };
+    // Before: what is stored while it is on its way is another login.
+    let login = fingerprint(parts.secrets.as_ref(), &destination.secrets).await;
     let delivered = connector.deliver(&action, payload).await;
     Point::AfterWire.pass();
     match delivered {
@@ -284,7 +302,12 @@ async fn send(parts: &OutboundParts, action: &OutboundAction) -> Result<End, Sto
             });
             Ok(End::Sent(untidy))
         }
-        Err(error) => after_refusal(parts, &action, &error).await,
+        Err(error) => {
+            if error.class == ErrorClass::Auth {
+                refused.note(&action.connector, login);
+            }
+            after_refusal(parts, &action, &error).await
+        }
     }
 }
 
@@ -329,7 +352,11 @@ async fn after_refusal(
         }
         ErrorClass::RateLimited { until } => until,
         ErrorClass::Auth => now.plus(AUTH_WAIT),
-        ErrorClass::Permanent | ErrorClass::Config => return give_up(parts, action, error).await,
+        ErrorClass::Permanent => return give_up(parts, action, error).await,
+        // It waits for an edit of the unit, and goes out once it is released.
+        ErrorClass::Config => {
+            return hold(parts, action, &format!("it was not sent: {}", chain(error))).await;
+        }
         ErrorClass::Uncertain | ErrorClass::Bug => {
             let message = parts.scrubber.scrub(&chain(error)).into_owned();
             parts.store.mark_uncertain(action.id, now.plus(CONFIRM_FIRST), &message).await?;
@@ -341,7 +368,11 @@ async fn after_refusal(
         return hold(parts, action, &message).await;
     }
     let message = parts.scrubber.scrub(&chain(error)).into_owned();
-    parts.store.mark_not_sent(action.id, again_at, &message).await?;
+    if error.class == ErrorClass::Auth {
+        parts.store.mark_refused(action.id, again_at, &message).await?;
+    } else {
+        parts.store.mark_not_sent(action.id, again_at, &message).await?;
+    }
     Ok(End::Retried(noted(parts, action, error)))
 }
 
@@ -358,7 +389,7 @@ async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<End, 
     };
     let now = parts.clock.now();
     let since = action.sending_at.unwrap_or(action.approved_at);
-    let asked = destination.connector.confirm(action, payload, since).await;
+    let asked = destination.rule.connector.confirm(action, payload, since).await;
     Point::AfterConfirm.pass();
     let why = match asked {
         Ok(Confirmation::Sent(receipt)) => {

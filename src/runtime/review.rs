@@ -8,6 +8,7 @@ use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
 use crate::model::class::chain;
 use crate::model::cycle::{ReviewSummary, RuntimeSummary};
+use crate::model::draft::Draft;
 use crate::model::ids::{ActionId, DraftId};
 use crate::model::live::Live;
 use crate::secret::scrub::Scrubber;
@@ -81,9 +82,26 @@ impl ReviewDesk {
                 draft.connector, draft.destination, rule.destination
             ));
         }
+        if let Some(why) = rule.cannot_send(&draft, self.store.time()) {
+            return refused(format!("{id} cannot be sent as it is: {why}"));
+        }
         let action = self.store.approve(id, hash, rule.hold, by, stale_ok).await?;
         Point::AfterApproval.pass();
         Ok(action)
+    }
+
+    /// Why a draft cannot be sent as it is, where that can be known before: its connector is off or may not send, or the
+    /// platform does not take such a thing.
+    #[must_use]
+    pub fn blocked(&self, draft: &Draft) -> Option<String> {
+        let connector = &draft.connector;
+        match self.rule(connector) {
+            None => Some(format!("the connector {connector} is off")),
+            Some(rule) if rule.outbound == OutboundRule::Never => {
+                Some(format!("the connector {connector} says outbound = \"never\""))
+            }
+            Some(rule) => rule.cannot_send(draft, self.store.time()),
+        }
     }
 
     /// A person says of a held action: send it (again), by where its connector sends now, or it was sent.

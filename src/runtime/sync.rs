@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
+use super::credentials::fingerprint;
 use super::points::Point;
 use super::{RuntimeRecord, masked, store_fault};
 use crate::model::class::{ErrorClass, PortError, chain};
@@ -16,7 +17,6 @@ use crate::model::limits;
 use crate::model::live::Live;
 use crate::model::retry::RestartPolicy;
 use crate::model::schedule::{OnResume, Phase, Schedule, Seed};
-use crate::model::text;
 use crate::model::time::{Clock, Timestamp};
 use crate::platform::Connector;
 use crate::secret::SecretStore;
@@ -301,15 +301,7 @@ impl SyncLoop {
 
     /// A digest of the present values of the unit's secrets; never the values.
     async fn fingerprint(&self) -> String {
-        let mut parts = Vec::new();
-        for reference in self.unit.settings.secrets() {
-            parts.push(match self.secrets.read(&reference).await {
-                Ok(value) => value.fingerprint(),
-                Err(error) => error.to_string(),
-            });
-        }
-        let bytes: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
-        text::digest(&bytes)
+        fingerprint(self.secrets.as_ref(), &self.unit.settings.secrets()).await
     }
 }
 

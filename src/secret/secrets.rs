@@ -155,6 +155,12 @@ impl Secrets {
         Ok(self.stores.backend(self.place(name)?.backend).describe())
     }
 
+    /// For people: the store that keeps secrets without a unit.
+    #[must_use]
+    pub fn describe_default(&self) -> String {
+        self.stores.backend(self.places.get().default_backend()).describe()
+    }
+
     /// A secret as it is kept now: its version and age too.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Outbound actions: approved effects on their way out, journaled before the wire is touched.
 
+use std::collections::BTreeMap;
+
 use super::drafts::{case_state, move_case};
 use super::rows::{Columns, action, action_sql, json};
 use super::state::{action_may, case_may, rest};
@@ -49,6 +51,18 @@ const RECEIPT: &str = "UPDATE action_bodies SET remote_id = ?2, evidence = ?3 WH
 const READDRESS: &str = "UPDATE actions SET destination = ?, hash = ? WHERE id = ?; \
      UPDATE action_bodies SET marker = NULL, payload = NULL WHERE action_id = ?";
 
+/// The journal's word for a send whose login was refused.
+const REFUSED: &str = "refused";
+
+/// Tried, and refused since the last try began.
+pub(super) const REFUSED_SENDS: &str = "SELECT a.connector, coalesce(b.last_error, '') FROM actions a \
+     CROSS JOIN action_bodies b ON b.action_id = a.id WHERE a.state = 'approved' AND a.attempts > 0 AND EXISTS ( \
+     SELECT 1 FROM journal r WHERE r.case_id = a.case_id AND r.event = 'refused' AND r.id > ( \
+     SELECT max(s.id) FROM journal s WHERE s.case_id = a.case_id AND s.event = 'sending'))";
+
+pub(super) const HASTEN: &str = "UPDATE actions SET not_before = ?2 \
+     WHERE state = 'approved' AND connector = ?1 AND attempts > 0 AND not_before > ?2";
+
 const CASE_NEWS: &str = "SELECT news FROM cases WHERE id = ?1";
 
 impl Store {
@@ -97,6 +111,35 @@ impl Store {
     /// `→ approved`, not before `at`: surely not sent.
     pub async fn mark_not_sent(&self, id: ActionId, at: Timestamp, why: &str) -> Result<()> {
         self.mark_as(id, ActionState::Approved, Some(at), why).await
+    }
+
+    /// `→ approved`, not before `at`: the login was refused, and it waits for another.
+    pub async fn mark_refused(&self, id: ActionId, at: Timestamp, why: &str) -> Result<()> {
+        self.mark_with(id, ActionState::Approved, Some(at), REFUSED, why).await
+    }
+
+    /// Connectors with sends that wait for another login, and what was said last.
+    pub async fn refused_sends(&self) -> Result<BTreeMap<String, String>> {
+        let rows = self.read_all("read refused sends", sqlx::query(REFUSED_SENDS)).await?;
+        let pair = |row| {
+            let mut columns = Columns::of(row);
+            Ok((columns.take()?, columns.take()?))
+        };
+        rows.iter().map(pair).collect()
+    }
+
+    /// What was tried through this connector and waits for another try is due now.
+    pub async fn hasten_sends(&self, connector: &str) -> Result<u64> {
+        let connector = connector.to_owned();
+        self.write("hasten sends", move |tx| {
+            Box::pin(async move {
+                let query = sqlx::query(HASTEN).bind(connector.clone()).bind(tx.now.0);
+                let done = tx.run("hasten sends", query).await?;
+                tx.wake.outbound |= done > 0;
+                Ok(done)
+            })
+        })
+        .await
     }
 
     /// `→ uncertain`, to be asked about at `at`.
@@ -169,7 +212,27 @@ impl Store {
         }
     }
 
+    /// A person has seen that it was given up: it is no news any more, and its case is dismissed.
+    pub async fn dismiss_action(&self, id: ActionId) -> Result<()> {
+        let seen = self.action(id).await?;
+        if seen.state != ActionState::Dead {
+            return Err(refused(&seen, "dismissed"));
+        }
+        self.mark_as(id, ActionState::Cancelled, None, "").await
+    }
+
     async fn mark_as(&self, id: ActionId, to: ActionState, at: Option<Timestamp>, why: &str) -> Result<()> {
+        self.mark_with(id, to, at, to.word(), why).await
+    }
+
+    async fn mark_with(
+        &self,
+        id: ActionId,
+        to: ActionState,
+        at: Option<Timestamp>,
+        event: &'static str,
+        why: &str,
+    ) -> Result<()> {
         let why = why.to_owned();
         self.write("move an action", move |tx| {
             Box::pin(async move {
@@ -181,7 +244,7 @@ impl Store {
                 }
                 let error = (!why.is_empty()).then(|| why.clone());
                 set(tx, id, to, at, error).await?;
-                journal::note(tx, seen.case, to.word(), line(id, &why)).await?;
+                journal::note(tx, seen.case, event, line(id, &why)).await?;
                 tx.wake.outbound |= at.is_some();
                 match to {
                     ActionState::Dead => leave(tx, seen.case, CaseState::Dead, Some(why)).await,

@@ -39,7 +39,9 @@ pub fn action_moves(from: ActionState) -> &'static [ActionState] {
         A::Sending => &[A::Sent, A::Approved, A::Uncertain, A::Held, A::Dead],
         A::Uncertain => &[A::Uncertain, A::Sent, A::Approved, A::Held, A::Dead],
         A::Held => &[A::Approved, A::Sent, A::Dead, A::Cancelled],
-        A::Sent | A::Dead | A::Cancelled => &[],
+        // A person has taken note of it.
+        A::Dead => &[A::Cancelled],
+        A::Sent | A::Cancelled => &[],
     }
 }
 
@@ -100,7 +102,7 @@ mod tests {
         Sent -> []
         Uncertain -> [Uncertain, Sent, Approved, Held, Dead]
         Held -> [Approved, Sent, Dead, Cancelled]
-        Dead -> []
+        Dead -> [Cancelled]
         Cancelled -> []
         ");
     }

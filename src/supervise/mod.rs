@@ -8,6 +8,7 @@ pub mod driver;
 pub mod group;
 pub mod jumps;
 pub mod kick;
+pub mod pulse;
 pub mod restart;
 
 pub use board::{Board, UnitState, UnitStatus};
@@ -16,3 +17,4 @@ pub use driver::Driver;
 pub use group::{Group, StopReport};
 pub use jumps::Jumps;
 pub use kick::{Kick, Kicks, OnFailure};
+pub use pulse::Pulse;

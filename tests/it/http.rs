@@ -101,10 +101,15 @@ async fn an_error_status_is_an_answer_and_its_class_depends_on_the_request() {
 }
 
 #[tokio::test]
-async fn refused_before_it_was_taken_says_when_to_come_back() {
-    let server = HttpServer::start([Answer::new(503, "").header("Retry-After", "2")]);
-    let error = send(post(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap_err();
-    assert_eq!(error.class, ErrorClass::RateLimited { until: NOW.plus(Duration::from_secs(2)) });
+async fn come_back_later_does_not_say_that_nothing_was_done() {
+    let class = async |status: u16, request: fn(&str) -> HttpRequest| {
+        let server = HttpServer::start([Answer::new(status, "").header("Retry-After", "20")]);
+        send(request(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap_err().class
+    };
+    let limited = ErrorClass::RateLimited { until: NOW.plus(Duration::from_secs(20)) };
+    assert_eq!(class(503, post).await, ErrorClass::Uncertain);
+    assert_eq!(class(503, get).await, limited);
+    assert_eq!(class(429, post).await, limited);
 }
 
 #[tokio::test]
@@ -152,11 +157,38 @@ async fn credentials_do_not_cross_an_origin_and_do_not_come_back() {
 }
 
 #[tokio::test]
-async fn a_write_is_never_redirected() {
-    let server = HttpServer::start([Answer::new(307, "").header("Location", "/elsewhere")]);
-    let error = send(post(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap_err();
-    assert_eq!(error.class, ErrorClass::Config);
-    assert_eq!(server.seen().len(), 1);
+async fn a_write_follows_what_says_that_it_belongs_elsewhere_on_the_same_server() {
+    for status in [307, 308] {
+        let server = HttpServer::start([
+            Answer::new(status, "").header("Location", "/elsewhere"),
+            Answer::new(201, "{}"),
+        ]);
+        send(post(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap();
+        let seen = server.seen();
+        let shown: Vec<_> = seen.iter().map(|seen| (seen.method.as_str(), seen.target.as_str())).collect();
+        assert_eq!(shown, [("POST", "/"), ("POST", "/elsewhere")]);
+        assert_eq!(seen[0].body, seen[1].body);
+    }
+}
+
+#[tokio::test]
+async fn a_write_goes_to_no_other_server_and_follows_nothing_that_may_have_acted() {
+    let other = HttpServer::always(Answer::new(201, "{}"));
+    for (status, class) in [(307, ErrorClass::Config), (308, ErrorClass::Config)] {
+        let server = HttpServer::start([Answer::new(status, "").header("Location", &other.url("/"))]);
+        let error = send(post(&server.url("/"))).await.unwrap_err();
+        assert_eq!(error.class, class, "{status}");
+        assert!(chain(&error).contains("nothing was sent there"), "{}", chain(&error));
+    }
+    let uncertain = ErrorClass::Uncertain;
+    for (status, class) in [(301, ErrorClass::Config), (302, uncertain), (303, uncertain)] {
+        let server = HttpServer::start([Answer::new(status, "").header("Location", "/elsewhere")]);
+        let error = send(post(&server.url("/"))).await.unwrap().into_ok(NOW).unwrap_err();
+        assert_eq!(error.class, class, "{status}");
+        assert!(chain(&error).contains("it has moved to http://127.0.0.1:"), "{}", chain(&error));
+        assert_eq!(server.seen().len(), 1);
+    }
+    assert_eq!(other.seen().len(), 0);
 }
 
 #[tokio::test]

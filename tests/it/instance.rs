@@ -56,7 +56,7 @@ fn in_role() {
                 let _ =
                     tokio::time::timeout(Duration::from_millis(300), manager.watchdog(|| true, &stop)).await;
             });
-            manager.stopping("2 runs still end");
+            manager.stopping("2 runs still end", Duration::from_secs(200));
         }
         "reloads" => {
             let manager = ServiceManager::of(&environment);
@@ -241,7 +241,7 @@ fn told(role: &str, more: &[(&str, &str)]) -> Vec<String> {
 fn the_service_manager_hears_of_start_life_and_end() {
     let heard = told("service", &[("WATCHDOG_USEC", "100000")]);
     assert_eq!(heard.first().unwrap(), "READY=1\nSTATUS=3 connectors, MAINPID=1\n");
-    assert_eq!(heard.last().unwrap(), "STOPPING=1\nSTATUS=2 runs still end\n");
+    assert_eq!(heard.last().unwrap(), "STOPPING=1\nEXTEND_TIMEOUT_USEC=200000000\nSTATUS=2 runs still end\n");
     assert!(
         heard.len() > 2 && heard[1..heard.len() - 1].iter().all(|text| text == "WATCHDOG=1\n"),
         "{heard:?}"

@@ -177,6 +177,7 @@ mod reading {
         ]);
         let mut bench = bench_with(&server, "all");
         bench.poll().await.unwrap();
+        bench.clock.advance(Duration::from_secs(300));
         assert_eq!(bench.poll().await.unwrap().new.len(), 1);
         assert_eq!(bench.poll().await.unwrap().updated.len(), 1);
         let again = bench.poll().await.unwrap();
@@ -228,6 +229,7 @@ mod walking {
             inbox(&[node("G", 300), node("A", 300)], None),
         ]);
         let mut bench = begun(&server).await;
+        bench.clock.advance(Duration::from_secs(600));
         // The walk goes on over a restart.
         bench.page().await.unwrap();
         bench.restart();
@@ -253,8 +255,8 @@ mod walking {
     #[tokio::test]
     async fn stops_below_the_floor_whatever_the_server_says() {
         let server = HttpServer::start([
-            inbox(&[node("A", 1000)], None),
-            inbox(&[node("B", 1100), node("Z", 10)], Some("p1")),
+            inbox(&[node("A", 0)], None),
+            inbox(&[node("B", 20), node("Z", -1000)], Some("p1")),
         ]);
         let mut bench = begun(&server).await;
         assert_eq!(bench.poll().await.unwrap().pages, 1);

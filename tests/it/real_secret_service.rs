@@ -175,7 +175,7 @@ fn real_secret_service_locked_while_it_runs_needs_unlock_and_heals() {
 
     lab.does("lock");
     kick(&house, "closed.connector");
-    let (view, _) = house.status_when("the lock to be seen", |view| store(view).1 == "needs-unlock");
+    house.status_when("the lock to be seen", |view| store(view).1 == "needs-unlock");
     let (view, _) = house.status_when("the unit to tell", |view| {
         said(view, "closed.connector").contains("needs unlock: `feed/key`")
     });

@@ -107,6 +107,17 @@ mod reading {
     }
 
     #[tokio::test]
+    async fn a_message_of_next_year_hides_nothing_of_this_one() {
+        let (slack, mut bench) = begun().await;
+        slack.say("D1", &ts(365 * 86_400), "UPAT", "from the future", none());
+        slack.say("D1", &ts(10), "UPAT", "now", none());
+        assert_eq!(look(&mut bench).await.new.len(), 2);
+        bench.clock.advance(Duration::from_secs(7200));
+        slack.say("D1", &ts(7000), "UPAT", "later", none());
+        assert_eq!(look(&mut bench).await.new, ["later"]);
+    }
+
+    #[tokio::test]
     async fn every_message_if_the_unit_says_so() {
         let slack = Slack::start();
         slack.channel("C1", "channel");

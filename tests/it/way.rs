@@ -122,6 +122,81 @@ async fn the_undo_window_lets_a_send_be_taken_back() {
     assert_eq!(states, [ActionState::Sent, ActionState::Cancelled]);
 }
 
+/// A house with an undo window and one approved answer in it.
+async fn in_the_undo_window() -> Way {
+    let way = Way::new(&[
+        ("inbox.connector.toml", &INBOX.replace("0s", "30s")),
+        ("polite.engine.toml", POLITE),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let draft = way.drafts().await.remove(0);
+    way.approve(&draft).await.unwrap();
+    way.cycle().await;
+    way
+}
+
+#[tokio::test]
+async fn what_comes_into_the_thread_in_the_undo_window_holds_the_send_and_asks() {
+    let way = in_the_undo_window().await;
+    way.deliver("2", &mail("b", "Re: the plan", "In-Reply-To: <a@example.org>\n"));
+    way.cycle().await;
+    let action = way.actions().await.remove(0);
+    assert_eq!(action.state, ActionState::Held);
+    let why = action.last_error.unwrap();
+    assert!(why.starts_with("something came or changed at its source after the approval"), "{why}");
+    way.clock.advance(Duration::from_secs(60));
+    way.cycle().await;
+    assert!(way.sent().is_empty());
+    // The person looked, and means it all the same.
+    way.assembly().bundle.desk.release(action.id, "inbox", false).await.unwrap();
+    way.cycle().await;
+    assert_eq!(way.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn an_edit_at_the_source_in_the_undo_window_holds_the_send() {
+    let way = in_the_undo_window().await;
+    let case = way.cases().await.remove(0).id;
+    let store = &way.assembly().store;
+    let mut item = store.case_items(case, 10).await.unwrap().remove(0);
+    (item.revision, item.body) = ("another".to_owned(), "Forget it.".to_owned());
+    let known = store.sync_state("inbox").await.unwrap().unwrap();
+    let page = workagent::store::PageCommit {
+        connector: "inbox".to_owned(),
+        identity: known.identity,
+        items: vec![item],
+        cursor: None,
+        generation: 1,
+    };
+    assert_eq!(store.commit_page(page).await.unwrap().updated_items, 1);
+    assert_eq!(way.actions().await[0].state, ActionState::Held);
+    way.clock.advance(Duration::from_secs(60));
+    way.cycle().await;
+    assert!(way.sent().is_empty());
+}
+
+#[tokio::test]
+async fn what_cannot_be_sent_is_said_at_review_and_not_approved() {
+    let way = Way::usual().await;
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    let store = &way.assembly().store;
+    let desk = &way.assembly().bundle.desk;
+    let draft = way.drafts().await.remove(0);
+    assert_eq!(desk.blocked(&draft), None);
+    // A mail knows no labels.
+    let effects = Some(vec![workagent::model::effect::Effect::with("label", "bug")]);
+    let draft = store.edit_draft(draft.id, &draft.hash, "Thank you.".into(), effects).await.unwrap();
+    let why = desk.blocked(&draft).unwrap();
+    let refused = way.approve(&draft).await.unwrap_err().to_string();
+    assert_eq!(refused, format!("{} cannot be sent as it is: {why}", draft.id));
+    assert_eq!(way.shown().await, "c1 review\n");
+    assert!(way.actions().await.is_empty());
+}
+
 #[tokio::test]
 async fn a_rehearsal_sends_nothing_and_says_what_it_would_have() {
     let way = Way::new(&[

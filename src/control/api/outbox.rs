@@ -23,6 +23,11 @@ pub(super) async fn cancel(State(state): Shared, Path(action): Path<String>) -> 
     Ok(Json(()))
 }
 
+pub(super) async fn dismiss(State(state): Shared, Path(action): Path<String>) -> Reply<()> {
+    state.store.dismiss_action(id(&action)?).await?;
+    Ok(Json(()))
+}
+
 pub(super) async fn release(
     State(state): Shared,
     Path(action): Path<String>,

@@ -12,7 +12,6 @@ use crate::model::item::Item;
 use crate::model::limits;
 use crate::model::text;
 use crate::store::StoreError;
-use crate::unit::plan::OutboundRule;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ReviewQuery>) -> Reply<Vec<ReviewView>> {
     let mut views = Vec::new();
@@ -30,13 +29,7 @@ pub(super) async fn show(State(state): Shared, Path(draft): Path<String>) -> Rep
 async fn view(state: &ApiState, draft: Draft) -> Result<ReviewView, StoreError> {
     let items = state.store.case_items(draft.case, limits::CASE_ITEMS_PROMPT_MAX).await?;
     let rule = state.desk.rule(&draft.connector);
-    let blocked = match &rule {
-        None => Some(format!("the connector {} is off", draft.connector)),
-        Some(rule) if rule.outbound == OutboundRule::Never => {
-            Some(format!("the connector {} says outbound = \"never\"", draft.connector))
-        }
-        Some(_) => None,
-    };
+    let blocked = state.desk.blocked(&draft);
     let route = state.store.case_route(draft.case).await?;
     Ok(ReviewView { draft, items, route, hold: rule.map(|rule| rule.hold), blocked })
 }

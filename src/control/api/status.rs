@@ -13,10 +13,11 @@ use crate::control::wire::{
 };
 use crate::model::cycle::RuntimeSummary;
 use crate::model::money::shown_usd;
+use crate::model::secret_ref::SecretRef;
 use crate::runtime::RuntimeRecord;
 use crate::store::{Rests, StoreError};
 use crate::supervise::{UnitState, UnitStatus};
-use crate::unit::plan::{EngineUnit, Off, OffState, Plan, Standing};
+use crate::unit::plan::{ConnectorUnit, EngineUnit, Off, OffState, Plan, Standing};
 
 pub(super) async fn status(State(state): Shared) -> Reply<StatusView> {
     Ok(Json(view(&state).await?))
@@ -26,6 +27,7 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
     let now = state.clock.now();
     let present = state.present.get();
     let rests = state.store.rests().await?;
+    let refused = state.store.refused_sends().await?;
     let mut units = Vec::new();
     for (unit, status) in state.board.all() {
         let mut shown = unit_view(&unit, &status, &present.plan);
@@ -34,6 +36,12 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
         {
             shown.last_new_item = known.last_new_item_at;
             shown.details.extend(known_items(known.items_known, known.items_baseline));
+        }
+        if let Some(name) = unit.strip_suffix(".connector")
+            && let Some(why) = refused.get(name)
+            && let Some(Standing::Active(connector)) = present.plan.connectors.get(name)
+        {
+            refused_send(&mut shown, connector, why);
         }
         if let Some(name) = unit.strip_suffix(".engine")
             && let Some(Standing::Active(engine)) = present.plan.engines.get(name)
@@ -80,6 +88,23 @@ fn known_items(known: u64, before: u64) -> Option<String> {
         (_, 0) => Some(format!("{items} known")),
         _ => Some(format!("{items} known, {before} of them from before it was switched on")),
     }
+}
+
+/// It may read well and yet not send: that is no health.
+fn refused_send(shown: &mut UnitView, connector: &ConnectorUnit, why: &str) {
+    let next = match connector.settings.secrets().first() {
+        Some(SecretRef::Stored(name)) => {
+            format!("a send waits for another login: workagent secret set {name}")
+        }
+        Some(SecretRef::Env(name)) => {
+            format!("a send waits for another login: set {name} in the daemon's environment and restart it")
+        }
+        None => format!("a send waits for another login; once mended: workagent kick {}", shown.unit),
+    };
+    shown.failures_in_a_row = shown.failures_in_a_row.max(1);
+    let message = format!("a send was refused: {why}");
+    shown.last_error = Some(ErrorView { at: None, class: "auth".to_owned(), message });
+    shown.details.insert(0, next);
 }
 
 /// No case is given to the engine for a while. The record says so also after a restart, when the board has forgotten

@@ -36,7 +36,12 @@ pub(super) async fn order(
         return Err(Fault::usage(format!("`{order}` is no order to a unit")));
     };
     let why = format!("{unit} cannot be given the order `{}`", order.word());
-    manager(&state, &why)?.order(unit, order).await.map(Json)
+    let done = manager(&state, &why)?.order(unit.clone(), order).await?;
+    if order == UnitOrder::Restart {
+        let full = if unit.contains('.') { unit } else { format!("{unit}.connector") };
+        super::hasten(&state, &full).await?;
+    }
+    Ok(Json(done))
 }
 
 pub(super) async fn isolate(State(state): Shared, Path(target): Path<String>) -> Reply<ReloadView> {

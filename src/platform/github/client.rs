@@ -1,6 +1,5 @@
 //! The account at GitHub: requests one after the other, each once, and what their answers say about limits and clocks.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::time::Timestamp;
 use crate::platform::api::{ApiClient, Known, Login};
+use crate::platform::horizon::Horizon;
 use crate::platform::{ConnectorContext, json};
 
 /// GitHub asks for a second between two writes, or more.
@@ -29,8 +29,6 @@ pub(super) struct Client {
     login: String,
     me: Known<Me>,
     allowance: Mutex<Option<Allowance>>,
-    /// The server's clock minus ours, milliseconds.
-    skew_ms: AtomicI64,
 }
 
 /// The account that the token belongs to.
@@ -73,8 +71,7 @@ impl Client {
             .header(ACCEPT, "application/vnd.github+json")
             .header(HeaderName::from_static("x-github-api-version"), version)
             .write_gap(WRITE_GAP);
-        let (me, allowance, skew_ms) = (Known::default(), Mutex::default(), AtomicI64::new(0));
-        Ok(Self { api, login, me, allowance, skew_ms })
+        Ok(Self { api, login, me: Known::default(), allowance: Mutex::default() })
     }
 
     /// The login of the unit.
@@ -109,19 +106,24 @@ impl Client {
 
     /// A moment of ours as GitHub's clock shows it.
     pub fn on_its_clock(&self, at: Timestamp) -> Timestamp {
-        Timestamp(at.0.saturating_add(self.skew_ms.load(Ordering::Relaxed)))
+        self.api.on_its_clock(at)
+    }
+
+    /// How far a place by time may go now.
+    pub fn horizon(&self) -> Horizon {
+        self.api.horizon()
     }
 
     /// How far GitHub's clock is from ours.
     pub fn skew(&self) -> Duration {
-        Duration::from_millis(self.skew_ms.load(Ordering::Relaxed).unsigned_abs())
+        Duration::from_millis(self.api.ahead_ms().unsigned_abs())
     }
 
     /// So little is left of the hour that the rest is the user's: when the next hour begins, by our clock.
     pub fn spent_until(&self) -> Option<Timestamp> {
         let allowance = (*self.allowance.lock().unwrap_or_else(PoisonError::into_inner))?;
         let spent = allowance.remaining.saturating_mul(RESERVE_PART) <= allowance.limit;
-        let reset = Timestamp(allowance.reset.0.saturating_sub(self.skew_ms.load(Ordering::Relaxed)));
+        let reset = Timestamp(allowance.reset.0.saturating_sub(self.api.ahead_ms()));
         // A reset lies within the hour; what lies further off is in another unit, or nonsense.
         let reset = reset.min(self.now().plus(limits::RETRY_HINT_ABSURD));
         (spent && reset > self.now()).then_some(reset)
@@ -170,7 +172,7 @@ impl Client {
         let doing = request.doing();
         let answer = self.api.send(request).await?;
         let now = self.now();
-        self.heed(&answer, now);
+        self.heed(&answer);
         match refusal(&answer, now) {
             Some(Refusal::LimitUntil(until)) => {
                 self.api.rest(until);
@@ -191,12 +193,8 @@ impl Client {
         }
     }
 
-    /// Takes the clock and the allowance out of an answer.
-    fn heed(&self, answer: &HttpResponse, now: Timestamp) {
-        if let Some(at) = header(&answer.headers, "date").and_then(Timestamp::from_http_date) {
-            // A date is cut to the second; half of one is the better guess.
-            self.skew_ms.store(at.0.saturating_add(500).saturating_sub(now.0), Ordering::Relaxed);
-        }
+    /// Takes the allowance out of an answer.
+    fn heed(&self, answer: &HttpResponse) {
         let number = |name: &str| header(&answer.headers, name)?.trim().parse::<u64>().ok();
         let core = header(&answer.headers, "x-ratelimit-resource").is_none_or(|resource| resource == "core");
         let numbers =

@@ -15,6 +15,7 @@ use crate::model::item::{Cursor, Disposition, Item, Page, PollRequest};
 use crate::model::limits;
 use crate::model::text::one_line;
 use crate::model::time::{Timestamp, short_span};
+use crate::platform::horizon::Horizon;
 
 /// Failures of one thread that fail the whole look: what fails may be GitHub, not the thread.
 const TRIES_BEFORE_PUT_OFF: u32 = 3;
@@ -121,6 +122,9 @@ impl InboxReader {
             Err(_) => None,
             Ok(paused) => paused,
         };
+        // Nobody knows what comes after the moment of the look, whatever a time stamp says.
+        let upto = Horizon::at(drain.look.began).bound(drain.look.inbox.upto);
+        drain.look.inbox.upto = upto;
         let mut not_before = drain.look.not_before;
         if over {
             let Look { inbox, began, full, validators, .. } = &mut drain.look;

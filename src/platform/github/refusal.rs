@@ -40,6 +40,10 @@ pub(super) fn refusal(answer: &HttpResponse, now: Timestamp) -> Option<Refusal> 
         // A limit of the GraphQL kind comes with 200. Lists and things of ours have no such member.
         200 => limited_inside(&answer.body).then_some(Refusal::Limit),
         403 | 429 => {
+            // A page of something in front of the API says nothing of what GitHub did or wants.
+            if answer.status == 403 && answer.is_html() {
+                return None;
+            }
             if let Some(wait) = retry_hint(&answer.headers, now) {
                 return Some(Refusal::LimitUntil(now.plus(wait)));
             }

@@ -151,6 +151,8 @@ impl RepoReader {
             pass.next_repo();
             return Ok(());
         };
+        // A cursor of before may have been carried away by a time stamp.
+        stream.upto = client.horizon().bound(stream.upto);
         let from = pass.from.unwrap_or_else(|| stream.upto.minus(OVERLAP).max(began));
         let (at, query) = list_at(client, &found.name, pass.stream, from);
         let same = pass.from.is_none() && stream.query == query;
@@ -166,7 +168,8 @@ impl RepoReader {
             pass.first = Some((query, listed.answer.validators()));
         }
         let Listed { values, next, .. } = listed;
-        let newest = values.iter().filter_map(|value| json::time(value, "/updated_at")).max();
+        let times = values.iter().filter_map(|value| json::time(value, "/updated_at"));
+        let newest = client.horizon().newest(times);
         for value in &values {
             let taken = self.items(client, rules, &found, pass, value, from.min(stream.upto)).await?;
             page.items.extend(taken);

@@ -13,6 +13,7 @@ use crate::http::{HttpRequest, HttpResponse, header};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::time::Timestamp;
 use crate::platform::api::{ApiClient, Known, Login, skew_note};
+use crate::platform::horizon::Horizon;
 use crate::platform::{ConnectorContext, json as look};
 
 /// Servers take one note a second of a user by default.
@@ -84,6 +85,11 @@ impl Client {
     /// Now.
     pub fn now(&self) -> Timestamp {
         self.api.now()
+    }
+
+    /// How far a place by time may go now.
+    pub fn horizon(&self) -> Horizon {
+        self.api.horizon()
     }
 
     async fn get(&self, segments: &[&str], query: &[(&str, &str)]) -> Result<HttpResponse, PortError> {

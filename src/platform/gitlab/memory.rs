@@ -18,7 +18,7 @@ pub const TODOS_MAX: usize = 800;
 #[serde(default)]
 pub struct Memory {
     /// Pending to-do items by id, and when what they speak of had last changed when it was read, milliseconds since
-    /// 1970. 0: nothing more is read of it.
+    /// 1970. 0: nothing more is read of it. Below 0: its time stamp lay in the future; when it was read, negated.
     pub seen: BTreeMap<u64, i64>,
     /// Set until the list was gone through once: when that began.
     pub began: Option<Timestamp>,
@@ -89,6 +89,7 @@ impl Memory {
     ) -> Need {
         match self.seen.get(&id) {
             Some(0) => Need::Nothing,
+            Some(read) if *read < 0 => Need::Changed(Timestamp(-*read)),
             Some(read) if changed_at.is_some_and(|at| at.0 > *read) => Need::Changed(Timestamp(*read)),
             Some(_) => Need::Nothing,
             None => match (self.began, backlog) {
@@ -154,6 +155,8 @@ mod tests {
         assert_eq!(later.need(1, at(1), None, Backlog::New), Need::Nothing);
         assert_eq!(later.need(1, at(1), at(501), Backlog::New), Need::Changed(Timestamp(500)));
         assert_eq!(later.need(2, at(1), at(501), Backlog::New), Need::Nothing);
+        let odd = Memory { seen: BTreeMap::from([(1, -500)]), ..Memory::default() };
+        assert_eq!(odd.need(1, at(1), at(900_000), Backlog::New), Need::Changed(Timestamp(500)));
         assert_eq!(later.need(3, at(1), at(1), Backlog::New), Need::Fresh);
     }
 }

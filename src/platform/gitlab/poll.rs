@@ -9,6 +9,7 @@ use super::wire::{Note, Place, Todo};
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::item::{Backlog, Disposition, Item, Page, PollRequest};
 use crate::model::time::Timestamp;
+use crate::platform::horizon::Horizon;
 
 /// Conversations read in one page: each costs one to five requests, and what was read is stored only with the page.
 const TALKS_PER_PAGE_MAX: usize = 20;
@@ -73,7 +74,8 @@ pub async fn page(
                     }
                     Err(error) => return Err(error),
                 }
-                Some(changed_at.filter(|_| todo.place().is_some()).map_or(0, |at| at.0))
+                let changed_at = changed_at.filter(|_| todo.place().is_some());
+                Some(changed_at.map_or(0, |at| read_to(at, client.horizon())))
             }
             Need::Baseline if gathered.items.len() >= room => {
                 whole = false;
@@ -233,6 +235,13 @@ async fn talk_at(client: &Client, todo: &Todo, place: Place) -> Result<Talk, Por
         }
     }
     Ok(talk)
+}
+
+/// What is kept of a conversation that was read at this change of it. Read up to a moment in the future, nothing that is
+/// said until then would count: it is read each time instead, and what is kept is when.
+fn read_to(changed_at: Timestamp, horizon: Horizon) -> i64 {
+    let bound = horizon.bound(changed_at);
+    if bound == changed_at { changed_at.0 } else { -bound.0 }
 }
 
 fn cause(error: &PortError) -> String {

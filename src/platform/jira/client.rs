@@ -31,13 +31,11 @@ pub struct Client {
     me: Known<Me>,
 }
 
-/// Who we are, and the server's clock.
+/// Who we are.
 #[derive(Clone, Debug, Default)]
 pub struct Me {
     /// The account.
     pub person: Person,
-    /// How far the server's clock is ahead of ours, milliseconds.
-    pub ahead_ms: i64,
     /// Where people look at issues.
     pub site: String,
     /// That one of the clocks goes wrong.
@@ -81,6 +79,16 @@ impl Client {
     /// Now.
     pub fn now(&self) -> Timestamp {
         self.api.now()
+    }
+
+    /// A moment of ours as the server's clock shows it.
+    pub fn on_its_clock(&self, at: Timestamp) -> Timestamp {
+        self.api.on_its_clock(at)
+    }
+
+    /// Now by the server's clock.
+    pub fn its_now(&self) -> Timestamp {
+        self.api.its_now()
     }
 
     fn path<'a>(&self, rest: &[&'a str]) -> Vec<&'a str> {
@@ -136,10 +144,8 @@ impl Client {
         }
         let answer = self.get(&["myself"], &[]).await?;
         let now = self.now();
-        let server_now = header(&answer.headers, "date").and_then(Timestamp::from_http_date);
         let me = Me {
             person: Person::read(&answer.json::<Value>()?),
-            ahead_ms: server_now.map_or(0, |server| server.0.saturating_sub(now.0)),
             site: self.site().await?,
             skew: skew_note(&answer, now),
         };

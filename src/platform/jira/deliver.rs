@@ -176,9 +176,7 @@ async fn transition(
     }
     // After a lost answer the way is behind us, and no longer offered.
     let me = client.me().await?;
-    if since
-        .is_some_and(|since| moved_since(issue, &me.person, Timestamp(since.0.saturating_add(me.ahead_ms))))
-    {
+    if since.is_some_and(|since| moved_since(issue, &me.person, client.on_its_clock(since))) {
         return Ok(());
     }
     let ways: Vec<&str> = ways.iter().map(|(_, way, _)| way.as_str()).collect();
@@ -208,7 +206,7 @@ pub async fn confirm(
     }
     let (handle, me) = (handle::<Handle>(action)?, client.me().await?);
     // Comments are dated by the server's clock.
-    let border = Timestamp(since.0.saturating_add(me.ahead_ms)).minus(CLOCKS);
+    let border = client.on_its_clock(since).minus(CLOCKS);
     let sent: Value = serde_json::from_slice(&payload.bytes).unwrap_or_default();
     let text = adf::to_text(sent.pointer("/body").unwrap_or(&Value::Null)).text;
     for page in 0..PAGES_MAX {

@@ -57,7 +57,7 @@ impl JiraConnector {
             all: self.settings.text("news") == Some("all"),
             threads: self.client.cloud,
         };
-        let mut page = poll::page(&self.client, &reader, self.jql(), me.ahead_ms, request).await?;
+        let mut page = poll::page(&self.client, &reader, self.jql(), request).await?;
         page.notes.extend(me.skew);
         Ok(page)
     }

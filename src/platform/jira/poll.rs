@@ -11,15 +11,14 @@ use crate::model::time::Timestamp;
 /// Comments of one issue that are looked at.
 const COMMENTS_MAX: usize = 50;
 
-/// Looks at the next page. `ahead_ms`: how far the server's clock is ahead of ours.
+/// Looks at the next page.
 pub async fn page(
     client: &Client,
     reader: &Reader,
     jql: &str,
-    ahead_ms: i64,
     request: PollRequest<'_>,
 ) -> Result<Page, PortError> {
-    let server_now = Timestamp(request.now.0.saturating_add(ahead_ms));
+    let server_now = client.its_now();
     let mut memory = Memory::of(request.cursor, began(request.backlog, server_now));
     let run = memory.take_run(server_now);
     let found = match client.search(&query(jql, &run), run.next.as_ref()).await {

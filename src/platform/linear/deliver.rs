@@ -65,6 +65,8 @@ impl LinearConnector {
         let doing = "comment in Linear";
         let input: Value = serde_json::from_slice(&payload.bytes)
             .map_err(|error| PortError::caused(ErrorClass::Bug, doing, error))?;
+        // A key may have been replaced by one of another workspace.
+        self.me().await?;
         let done = self.bring_about(action).await?;
         if input.is_null() {
             return Ok(Receipt { remote_id: action.key.clone(), evidence: done });

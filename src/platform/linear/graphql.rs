@@ -27,8 +27,6 @@ pub struct Answer {
     pub data: Value,
     /// Errors beside it.
     pub errors: Vec<GraphError>,
-    /// The server's clock.
-    pub date: Option<Timestamp>,
 }
 
 /// One entry of `errors`.
@@ -73,14 +71,13 @@ pub async fn ask(
         request = request.reading();
     }
     let response = api.send(request).await?;
-    let date = header(&response.headers, "date").and_then(Timestamp::from_http_date);
     let said = serde_json::from_slice::<Envelope>(&response.body).ok();
     if let Some(Envelope { data, errors }) = said {
         let some = data.filter(|data| {
             data.as_object().is_some_and(|fields| fields.values().any(|field| !field.is_null()))
         });
         match some {
-            Some(data) if response.status == 200 => return Ok(Answer { data, errors, date }),
+            Some(data) if response.status == 200 => return Ok(Answer { data, errors }),
             _ if !errors.is_empty() => {
                 return Err(refusal(api, effect, doing, &errors, &response.headers));
             }

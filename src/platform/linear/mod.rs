@@ -15,7 +15,7 @@ mod queries;
 mod spec;
 mod wire;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -23,7 +23,7 @@ use serde_json::json;
 use self::graphql::ask;
 pub use self::spec::SPEC;
 use self::wire::Viewer;
-use super::api::{ApiClient, Login};
+use super::api::{ApiClient, Known, Login};
 use super::{Connector, ConnectorContext};
 use crate::http::Effect;
 use crate::model::class::{ErrorClass, PortError};
@@ -38,8 +38,8 @@ struct LinearConnector {
     workspace: String,
     /// Which comments are read.
     comments: Option<&'static str>,
-    /// The account's own name, for people; known once Linear was asked.
-    name: Mutex<String>,
+    /// Id and name of the account, for as long as the key is the same.
+    me: Known<(String, String)>,
 }
 
 fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
@@ -59,12 +59,25 @@ fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
     };
     let base = settings.text("base_url").unwrap_or("https://api.linear.app/graphql");
     let api = ApiClient::new(&context, base, login)?;
-    Ok(Arc::new(LinearConnector { api, workspace, comments, name: Mutex::default() }))
+    Ok(Arc::new(LinearConnector { api, workspace, comments, me: Known::default() }))
 }
 
 impl LinearConnector {
     fn name(&self) -> String {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.me.last().map(|(_, name)| name).unwrap_or_default()
+    }
+
+    /// Whose key it is, asked once for each key.
+    async fn me(&self) -> Result<(String, String), PortError> {
+        let mark = self.api.token_mark().await?;
+        if let Some(me) = self.me.under(&mark) {
+            return Ok(me);
+        }
+        let doing = "ask Linear who we are";
+        let answer = ask(&self.api, Effect::Read, doing, queries::VIEWER, json!({})).await?;
+        let me = self.known(answer.field("viewer", doing)?, doing)?;
+        self.me.learn(mark, me.clone());
+        Ok(me)
     }
 
     /// Id and name of the account, if it is one of the unit's workspace.
@@ -79,7 +92,6 @@ impl LinearConnector {
             return Err(PortError::caused(ErrorClass::NETWORK, doing, "Linear did not say who we are"));
         };
         let name = one_line(&viewer.name.unwrap_or_default(), 200);
-        self.name.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&name);
         Ok((id, name))
     }
 }
@@ -96,9 +108,8 @@ impl Connector for LinearConnector {
 
     fn probe(&self) -> BoxFuture<'_, Result<String, PortError>> {
         Box::pin(async {
-            let doing = "ask Linear who we are";
-            let answer = ask(&self.api, Effect::Read, doing, queries::VIEWER, json!({})).await?;
-            let (_, name) = self.known(answer.field("viewer", doing)?, doing)?;
+            self.me.forget();
+            let (_, name) = self.me().await?;
             Ok(format!("{name} in linear.app/{}", self.workspace))
         })
     }

@@ -100,6 +100,7 @@ impl LinearConnector {
             Kind::Inbox => ("read the inbox of Linear", "notifications"),
             Kind::Comments => ("read the comments of Linear", "comments"),
         };
+        let mark_of_key = self.api.token_mark().await?;
         let answer = match self.ask_list(kind, doing, &making.position, room).await {
             Err(error)
                 if error.class == ErrorClass::Permanent
@@ -115,7 +116,7 @@ impl LinearConnector {
             other => other?,
         };
         let viewer: Viewer = answer.field("viewer", doing)?;
-        if self.recognise(viewer, making, now)? {
+        if self.recognise(viewer, &mark_of_key, making, now)? {
             // Another person's inbox: asked again from its own beginning.
             return Ok(Step::Goes);
         }
@@ -157,15 +158,15 @@ impl LinearConnector {
         }
         let place = list.page_info.unwrap_or_default();
         let next = place.end_cursor.filter(|_| place.has_next_page);
-        let stream = stream(&mut making.position, kind);
-        let mut step = stream.take(&taken, next.as_deref(), WALK_PAGES_MAX);
+        let (stream, horizon) = (stream(&mut making.position, kind), self.api.horizon());
+        let mut step = stream.take(&taken, next.as_deref(), WALK_PAGES_MAX, horizon);
         if making.first == Some(Backlog::New) && step == Step::Goes {
             stream.cut_short();
             step = Step::Ended;
         }
         if step == Step::Ended && stream.floor.is_none() {
             // Nothing there yet: what comes from now on, by the server's clock.
-            stream.floor = Some(answer.date.unwrap_or(now));
+            stream.floor = Some(self.api.its_now());
         }
         Ok(step)
     }
@@ -196,9 +197,16 @@ impl LinearConnector {
     }
 
     /// Notes whose key it is. `true`: it is somebody else's than before, and the position was begun anew.
-    fn recognise(&self, viewer: Viewer, making: &mut Making, now: Timestamp) -> Result<bool, PortError> {
+    fn recognise(
+        &self,
+        viewer: Viewer,
+        key: &str,
+        making: &mut Making,
+        now: Timestamp,
+    ) -> Result<bool, PortError> {
         let doing = "see whose key it is";
         let (id, name) = self.known(viewer, doing)?;
+        self.me.learn(key.to_owned(), (id.clone(), name.clone()));
         if making.position.viewer == id {
             return Ok(false);
         }

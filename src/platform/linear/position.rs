@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::item::Cursor;
 use crate::model::text::digest;
 use crate::model::time::Timestamp;
+use crate::platform::horizon::Horizon;
 
 /// Streams are read again from so long before their floor: updates of the same moment may show one after the other.
 pub const OVERLAP_MS: i64 = 60_000;
@@ -107,11 +108,14 @@ impl Stream {
         nodes: &[(String, Option<Timestamp>)],
         next: Option<&str>,
         pages_max: u32,
+        horizon: Horizon,
     ) -> Step {
         let from = self.from();
+        // A cursor of before may have been carried away by a time stamp.
+        self.floor = self.floor.map(|floor| horizon.bound(floor));
         let mut walk = self.walk.take().unwrap_or_default();
         walk.pages += 1;
-        walk.top = walk.top.max(nodes.iter().filter_map(|(_, at)| *at).max());
+        walk.top = walk.top.max(horizon.newest(nodes.iter().filter_map(|(_, at)| *at)));
         let edge = walk.top.map(|top| Timestamp(top.0.saturating_sub(OVERLAP_MS)));
         let near = nodes.iter().filter(|(_, at)| *at >= edge && at.is_some());
         walk.marks.extend(near.map(|(mark, _)| mark.clone()));
@@ -147,6 +151,10 @@ impl Stream {
 mod tests {
     use super::*;
 
+    fn far() -> Horizon {
+        Horizon::at(Timestamp(1_000_000))
+    }
+
     fn nodes(from: i64, to: i64) -> Vec<(String, Option<Timestamp>)> {
         (to..=from).rev().map(|s| (format!("m{s}"), Some(Timestamp(s * 1000)))).collect()
     }
@@ -154,10 +162,10 @@ mod tests {
     #[test]
     fn the_floor_moves_when_the_walk_has_ended() {
         let mut stream = Stream { floor: Some(Timestamp(100_000)), ..Stream::default() };
-        assert_eq!(stream.take(&nodes(500, 301), Some("a"), 9), Step::Goes);
+        assert_eq!(stream.take(&nodes(500, 301), Some("a"), 9, far()), Step::Goes);
         assert_eq!((stream.floor, stream.after()), (Some(Timestamp(100_000)), Some("a")));
-        assert_eq!(stream.take(&nodes(300, 101), Some("b"), 9), Step::Goes);
-        assert_eq!(stream.take(&nodes(100, 30), Some("c"), 9), Step::Ended);
+        assert_eq!(stream.take(&nodes(300, 101), Some("b"), 9, far()), Step::Goes);
+        assert_eq!(stream.take(&nodes(100, 30), Some("c"), 9, far()), Step::Ended);
         assert_eq!((stream.floor, stream.after()), (Some(Timestamp(500_000)), None));
         assert_eq!(stream.marks.len(), 61);
         assert!(stream.knows("m440") && !stream.knows("m439"));
@@ -166,10 +174,23 @@ mod tests {
     #[test]
     fn loops_end() {
         let mut stream = Stream::default();
-        assert_eq!(stream.take(&nodes(9, 8), Some("a"), 9), Step::Goes);
-        assert_eq!(stream.take(&nodes(7, 6), Some("a"), 9), Step::Ended);
-        assert_eq!(stream.take(&[], Some("b"), 9), Step::Ended);
-        assert_eq!(stream.take(&nodes(9, 8), Some("a"), 1), Step::Ended);
+        assert_eq!(stream.take(&nodes(9, 8), Some("a"), 9, far()), Step::Goes);
+        assert_eq!(stream.take(&nodes(7, 6), Some("a"), 9, far()), Step::Ended);
+        assert_eq!(stream.take(&[], Some("b"), 9, far()), Step::Ended);
+        assert_eq!(stream.take(&nodes(9, 8), Some("a"), 1, far()), Step::Ended);
         assert_eq!(stream.floor, Some(Timestamp(9000)));
+    }
+
+    #[test]
+    fn the_future_moves_no_floor_and_hides_no_neighbours() {
+        let mut stream = Stream { floor: Some(Timestamp(100_000)), ..Stream::default() };
+        let mut page = nodes(120, 90);
+        page.insert(0, ("odd".into(), Some(Timestamp(900_000_000))));
+        assert_eq!(stream.take(&page, None, 9, Horizon::at(Timestamp(121_000))), Step::Ended);
+        assert_eq!(stream.floor, Some(Timestamp(120_000)));
+        assert!(stream.knows("odd") && stream.knows("m90"), "nothing of the overlap is told anew");
+        stream.floor = Some(Timestamp(900_000_000));
+        stream.take(&[], None, 9, Horizon::at(Timestamp(121_000)));
+        assert_eq!(stream.floor, Some(Timestamp(151_000)), "one that was carried away comes back");
     }
 }

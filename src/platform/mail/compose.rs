@@ -47,6 +47,10 @@ pub struct Recipients {
 /// # Errors
 /// `Permanent` if an address is not usable or nobody would get it; `Bug` if the action's key is not one.
 pub fn compose(action: &OutboundAction, from: &Party, now: Timestamp) -> Result<Payload, PortError> {
+    if let Some(effect) = action.envelope.effects.first() {
+        let doing = format!("do `{effect}`, which no mail can");
+        return Err(PortError::new(ErrorClass::Permanent, doing));
+    }
     let recipients = recipients(action, from)?;
     if !is_key(&action.key) {
         return Err(PortError::new(ErrorClass::Bug, "write a mail for an action without a proper key"));

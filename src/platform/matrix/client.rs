@@ -50,6 +50,11 @@ impl Client {
         Self { api }
     }
 
+    /// A digest of the present token.
+    pub async fn token_mark(&self) -> Result<String, PortError> {
+        self.api.token_mark().await
+    }
+
     /// The homeserver.
     #[must_use]
     pub fn base(&self) -> &Url {
@@ -154,7 +159,11 @@ impl Client {
     pub async fn is_encrypted(&self, room: &str) -> Result<bool, PortError> {
         let url = self.url(&["rooms", room, "state", "m.room.encryption"], &[]);
         let response = self.api.send(HttpRequest::get(url)).await?;
-        if response.status == 404 && !response.is_html() {
+        // Another 404 is a proxy's, or a path that the server does not know: what may not be seen is not taken for absent.
+        if response.status == 404
+            && said(&serde_json::from_slice(&response.body).unwrap_or_default())
+                .is_some_and(|said| said.starts_with("M_NOT_FOUND:"))
+        {
             return Ok(false);
         }
         self.answered(response).map(|_| true)

@@ -29,7 +29,7 @@ use self::cursor::Position;
 use self::judge::Taste;
 use self::room::Rooms;
 pub use self::spec::SPEC;
-use super::api::{ApiClient, Login};
+use super::api::{ApiClient, Known, Login};
 use super::{Connector, ConnectorContext};
 use crate::http::masked;
 use crate::model::class::{ErrorClass, PortError};
@@ -46,14 +46,16 @@ struct Matrix {
     /// How long one wait lasts; `None`: the schedule alone looks.
     live: Option<Duration>,
     desk: Mutex<Desk>,
+    /// The device of the token, once it was found to be ours.
+    device: Known<String>,
 }
 
 /// What is remembered between polls, beside the cursor; all of it can be asked for again.
 #[derive(Default)]
 struct Desk {
     rooms: Rooms,
-    /// The token was found to be ours, and what we are called.
-    names: Option<Vec<String>>,
+    /// What we are called; known once the token was found to be ours, and as long as it is the same.
+    names: Known<Vec<String>>,
     batch: Option<Batch>,
 }
 
@@ -81,29 +83,41 @@ fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
         taste: Taste { me, take, names },
         live: live.then_some(wait),
         desk: Mutex::default(),
+        device: Known::default(),
     }))
 }
 
 impl Matrix {
-    /// Asks who the token belongs to, and refuses somebody else's.
+    /// Asks whose token it is, once for each token, and refuses somebody else's: nothing is read or written in a name
+    /// that the unit does not say.
+    async fn own(&self) -> Result<(), PortError> {
+        if self.device.under(&self.client.token_mark().await?).is_some() {
+            return Ok(());
+        }
+        self.device().await.map(drop)
+    }
+
     async fn device(&self) -> Result<String, PortError> {
+        let mark = self.client.token_mark().await?;
         let (user, device) = self.client.whoami().await?;
         if user == self.who.me {
+            self.device.learn(mark, device.clone());
             return Ok(device);
         }
         let why = format!("it belongs to {user}, and the unit says {}", self.who.me);
         Err(PortError::caused(ErrorClass::Config, "use the token", why))
     }
 
-    /// Once in a daemon's life: who we are, what we are called, which rooms are direct.
+    /// Once for each token: who we are, what we are called, which rooms are direct.
     async fn introduce(&self, desk: &mut Desk) -> Result<(), PortError> {
-        if desk.names.is_some() {
+        let mark = self.client.token_mark().await?;
+        if desk.names.under(&mark).is_some() {
             return Ok(());
         }
         self.device().await?;
         let name = self.client.displayname(&self.who.me).await?.unwrap_or_default().trim().to_lowercase();
         desk.rooms.mark_direct(&self.client.direct(&self.who.me).await?);
-        desk.names = Some(Some(name).filter(|name| name.chars().count() > 1).into_iter().collect());
+        desk.names.learn(mark, Some(name).filter(|name| name.chars().count() > 1).into_iter().collect());
         Ok(())
     }
 
@@ -111,7 +125,8 @@ impl Matrix {
         let mut desk = self.desk.lock().await;
         let page = self.page_of(&mut desk, request).await;
         if page.as_ref().is_err_and(|error| error.class == ErrorClass::Auth) {
-            desk.names = None;
+            desk.names.forget();
+            self.device.forget();
         }
         page
     }
@@ -271,7 +286,10 @@ impl Connector for Matrix {
         action: &'a OutboundAction,
         payload: &'a Payload,
     ) -> BoxFuture<'a, Result<Receipt, PortError>> {
-        Box::pin(deliver::deliver(&self.client, action, payload))
+        Box::pin(async {
+            self.own().await?;
+            deliver::deliver(&self.client, action, payload).await
+        })
     }
 
     fn confirm<'a>(

@@ -116,7 +116,7 @@ impl Matrix {
     /// The taste with the display name, which only the server knows.
     fn named(&self, desk: &Desk) -> super::judge::Taste {
         let mut taste = self.taste.clone();
-        taste.names.extend(desk.names.iter().flatten().cloned());
+        taste.names.extend(desk.names.last().unwrap_or_default());
         taste
     }
 

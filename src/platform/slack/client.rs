@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::http::{Effect, HttpRequest, HttpResponse, header, retry_hint};
+use crate::http::{Effect, HttpRequest, HttpResponse, retry_hint};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::model::text::one_line;
@@ -25,8 +25,6 @@ pub struct Client {
 #[derive(Debug)]
 pub struct Reply {
     pub body: Value,
-    /// The server's clock.
-    pub date: Option<Timestamp>,
 }
 
 /// No success.
@@ -114,10 +112,9 @@ impl Client {
         let response = self.api.send(request).await?;
         let hint = retry_hint(&response.headers, now).unwrap_or(limits::RATE_LIMIT_WAIT);
         let response = response.into_ok(now).inspect_err(|error| self.note(method, error.class))?;
-        let date = header(&response.headers, "date").and_then(Timestamp::from_http_date);
         let body = answer(&response, &doing, effect)?;
         if body.get("ok").and_then(Value::as_bool) == Some(true) {
-            return Ok(Reply { body, date });
+            return Ok(Reply { body });
         }
         let Some(word) = body.get("error").and_then(Value::as_str) else {
             let class = if effect == Effect::Write { ErrorClass::Uncertain } else { ErrorClass::NETWORK };

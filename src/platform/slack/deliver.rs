@@ -89,6 +89,8 @@ impl SlackConnector {
         let doing = "post a message in Slack";
         let arguments: Value = serde_json::from_slice(&payload.bytes)
             .map_err(|error| PortError::caused(ErrorClass::Bug, doing, error))?;
+        // A token may have been replaced by one for another workspace.
+        self.me().await?;
         self.react(action).await?;
         if arguments.is_null() {
             return Ok(Receipt { remote_id: action.key.clone(), evidence: "reacted".to_owned() });
@@ -135,12 +137,10 @@ impl SlackConnector {
         }
         let Some(place) = place(action) else { return Ok(Confirmation::CannotTell) };
         // Messages are dated by Slack's clock: where that is behind ours, the search begins earlier.
-        let theirs = self.client.read("auth.test", &[]).await?.date;
-        let behind = theirs.map_or(Duration::ZERO, |theirs| self.client.api().now().since(theirs));
-        let (oldest, root) = (
-            Ts::at(since.minus(behind)).before(LOOK_BACK).to_string(),
-            place.thread_ts.map(|ts| ts.to_string()),
-        );
+        self.client.read("auth.test", &[]).await?;
+        let since_there = self.client.api().on_its_clock(since).min(since);
+        let (oldest, root) =
+            (Ts::at(since_there).before(LOOK_BACK).to_string(), place.thread_ts.map(|ts| ts.to_string()));
         let method = if root.is_some() { "conversations.replies" } else { "conversations.history" };
         let mut cursor = String::new();
         for _ in 0..LOOK_PAGES_MAX {

@@ -65,6 +65,8 @@ pub struct Target {
 #[derive(Debug, Default)]
 pub struct Memory {
     pub me: Option<(Me, Timestamp)>,
+    /// The token under which all this was learnt.
+    pub mark: String,
     pub channels: BTreeMap<String, Channel>,
     pub listed_at: Option<Timestamp>,
     /// When a list had its turn, in turns.
@@ -88,6 +90,12 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// What is known under another token: nothing.
+    #[must_use]
+    pub fn under(mark: String) -> Self {
+        Self { mark, ..Self::default() }
+    }
+
     /// It was taken in this state.
     #[must_use]
     pub fn took(&self, key: &str, revision: &str) -> bool {

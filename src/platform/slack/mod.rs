@@ -97,7 +97,7 @@ impl Connector for SlackConnector {
     fn probe(&self) -> BoxFuture<'_, Result<String, PortError>> {
         Box::pin(async {
             self.memory().me = None;
-            let (me, _) = self.me().await?;
+            let me = self.me().await?;
             let socket = if self.app.is_some() { "" } else { ", without a socket" };
             Ok(format!("{} in {}{socket}", me.name, me.workspace))
         })

@@ -6,12 +6,11 @@ use serde_json::Value;
 use url::Url;
 
 use super::SlackConnector;
-use super::memory::{Channel, Me};
+use super::memory::{Channel, Me, Memory};
 use super::position::CHANNELS_MAX;
 use super::wire::{Conversation, listed};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::text::one_line;
-use crate::model::time::Timestamp;
 
 /// Whose token it is hardly changes.
 const ME_AGE_MAX: Duration = Duration::from_secs(3600);
@@ -26,13 +25,20 @@ const LISTING_PAGES_MAX: usize = 10;
 const NAMES_ASKED_MAX: usize = 20;
 
 impl SlackConnector {
-    /// By `auth.test`, remembered for a while. The workspace must be the unit's.
-    pub(super) async fn me(&self) -> Result<(Me, Option<Timestamp>), PortError> {
-        let now = self.client.api().now();
-        if let Some((me, at)) = &self.memory().me
-            && now.since(*at) < ME_AGE_MAX
+    /// By `auth.test`, remembered for a while and as long as the token is the same: what another account can see goes with
+    /// it. The workspace must be the unit's.
+    pub(super) async fn me(&self) -> Result<Me, PortError> {
+        let (now, mark) = (self.client.api().now(), self.client.api().token_mark().await?);
         {
-            return Ok((me.clone(), None));
+            let mut memory = self.memory();
+            if memory.mark != mark {
+                *memory = Memory::under(mark);
+            }
+            if let Some((me, at)) = &memory.me
+                && now.since(*at) < ME_AGE_MAX
+            {
+                return Ok(me.clone());
+            }
         }
         let reply = self.client.read("auth.test", &[]).await.map_err(PortError::from);
         if reply.as_ref().is_err_and(|error| error.class == ErrorClass::Auth) {
@@ -64,7 +70,7 @@ impl SlackConnector {
             url: one_line(&url, 300),
         };
         self.memory().me = Some((me.clone(), now));
-        Ok((me, reply.date))
+        Ok(me)
     }
 
     /// Lists the conversations anew, if that is due. `true`: it was done.

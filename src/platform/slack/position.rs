@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ts::Ts;
 use crate::model::item::Cursor;
+use crate::platform::horizon::Horizon;
 
 /// Threads watched at once, the liveliest: each costs a call a round.
 pub const THREADS_MAX: usize = 100;
@@ -129,6 +130,11 @@ impl Reach {
     #[must_use]
     pub fn from(&self, began: Ts) -> Ts {
         self.ts.before(OVERLAP_SECONDS).max(began).min(self.ts)
+    }
+
+    /// A cursor of before may have been carried away by a time stamp.
+    pub fn draw_back(&mut self, horizon: Horizon) {
+        self.ts = self.ts.min(Ts::at(horizon.bound(self.ts.moment())));
     }
 
     /// Takes a page; the place moves only once the list came to its end. `true`: it goes on.

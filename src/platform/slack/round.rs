@@ -42,9 +42,9 @@ struct Making {
 
 impl SlackConnector {
     pub(super) async fn page(&self, request: PollRequest<'_>) -> Result<Page, PortError> {
-        let (me, date) = self.me().await?;
+        let me = self.me().await?;
         let before = Position::of(request.cursor);
-        let now = Ts::at(date.unwrap_or(request.now));
+        let now = Ts::at(self.client.api().its_now());
         let first = before.is_none();
         let mut making = Making {
             position: before.clone().unwrap_or_else(|| beginning(&request, now)),
@@ -280,7 +280,12 @@ impl SlackConnector {
         if has_more && !slow && limit > SLOW_MESSAGES && (1..=SLOW_MESSAGES).contains(&list.len()) {
             self.slow_down();
         }
-        let newest = list.iter().filter_map(stamp).max();
+        let horizon = self.client.api().horizon();
+        let newest = horizon.newest(list.iter().filter_map(stamp).map(Ts::moment)).and_then(|newest| {
+            // To the digit: moments are in milliseconds.
+            list.iter().filter_map(stamp).filter(|ts| ts.moment() <= newest).max()
+        });
+        reach.draw_back(horizon);
         let goes_on = reach.take(newest, list.len(), next);
         self.keep(target, &channel, list, from, making).await?;
         Ok(goes_on)

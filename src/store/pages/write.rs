@@ -6,7 +6,7 @@ use super::super::{Result, journal};
 use super::decide::{Decided, ITEM_CAME};
 use super::look::Account;
 use crate::model::case::CaseState;
-use crate::model::ids::{CaseId, DraftId};
+use crate::model::ids::{ActionId, CaseId, DraftId};
 use crate::store::rows::Columns;
 
 const WRITING: &str = "write a page";
@@ -43,6 +43,17 @@ pub(in crate::store) const TOUCH: &str = "UPDATE cases SET state = j.value ->> 1
 
 pub(in crate::store) const STALE: &str = "UPDATE drafts SET stale = 1 WHERE state = 'open' AND stale = 0 \
     AND case_id IN (SELECT value FROM json_each(?1)) RETURNING id, case_id";
+
+/// What was approved without knowing of it, and has not been tried yet.
+pub(in crate::store) const HOLD: &str = "UPDATE actions SET state = 'held' WHERE state = 'approved' AND attempts = 0 \
+    AND case_id IN (SELECT value FROM json_each(?1)) RETURNING id, case_id";
+
+const HELD_BECAUSE: &str = "UPDATE action_bodies SET last_error = ?2 \
+    WHERE action_id IN (SELECT value FROM json_each(?1))";
+
+/// Why it waits for a person, with what can be done.
+const CHANGED_MEANWHILE: &str = "something came or changed at its source after the approval; look at the case, then release or \
+    cancel it";
 
 pub(in crate::store) const UPDATED: &str = "UPDATE items SET revision = j.value ->> 1 FROM json_each(?) j \
     WHERE items.id = j.value ->> 0; \
@@ -152,5 +163,18 @@ async fn touch(tx: &mut Tx, decided: &Decided<'_>) -> Result<()> {
         lines.push((case.0, "stale", format!("{draft} does not answer what came after it")));
     }
     tx.wake.review |= !lines.is_empty();
+    let held = tx.all(WRITING, sqlx::query(HOLD).bind(json(&stale))).await?;
+    let mut ids = Vec::new();
+    for row in &held {
+        let mut columns = Columns::of(row);
+        let action = ActionId(columns.take()?);
+        let case = CaseId(columns.take()?);
+        ids.push(action.0);
+        lines.push((case.0, "held", format!("{action}: {CHANGED_MEANWHILE}")));
+    }
+    if !ids.is_empty() {
+        let query = sqlx::query(HELD_BECAUSE).bind(json(&ids)).bind(CHANGED_MEANWHILE);
+        tx.run(WRITING, query).await?;
+    }
     journal::notes(tx, &lines).await
 }

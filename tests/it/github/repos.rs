@@ -199,3 +199,41 @@ async fn a_new_name_is_told_and_taken() {
     scene.hub.hub().open("acme/new", 1, false, "kim", "New", "x");
     assert_eq!(scene.bench.poll().await.unwrap().new, ["New (acme/new#1)"]);
 }
+
+#[tokio::test]
+async fn a_change_of_next_year_hides_nothing_of_this_one() {
+    let mut scene = scene(&["acme/app"], false);
+    scene.bench.poll().await.unwrap();
+    scene.later(10 * MINUTE);
+    {
+        let mut hub = scene.hub.hub();
+        hub.open("acme/app", 1, false, "kim", "Odd", "From the future.");
+        hub.issue("acme/app", 1).updated_at = NOW.plus(Duration::from_secs(365 * 86_400));
+        hub.open("acme/app", 2, false, "kim", "New", "Now.");
+    }
+    assert_eq!(scene.bench.poll().await.unwrap().new.len(), 2);
+    for number in 3..6 {
+        scene.later(60 * MINUTE);
+        scene.hub.hub().open("acme/app", number, false, "kim", "Later", "Later.");
+        let polled = scene.bench.poll().await.unwrap();
+        assert_eq!((polled.new.len(), polled.updated.len()), (1, 0), "{number}");
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_was_carried_away_comes_back() {
+    let mut scene = scene(&["acme/app"], false);
+    scene.bench.poll().await.unwrap();
+    let cursor = scene.bench.cursor.clone().unwrap().0;
+    let away = NOW.plus(Duration::from_secs(365 * 86_400));
+    let mut memory: serde_json::Value = serde_json::from_str(&cursor).unwrap();
+    for stream in memory.pointer_mut("/repositories/acme~1app/streams").unwrap().as_array_mut().unwrap() {
+        stream["upto"] = serde_json::to_value(away).unwrap();
+    }
+    scene.bench.cursor = Some(workagent::model::item::Cursor(memory.to_string()));
+    scene.later(60 * MINUTE);
+    scene.bench.poll().await.unwrap();
+    scene.later(60 * MINUTE);
+    scene.hub.hub().open("acme/app", 1, false, "kim", "New", "Now.");
+    assert_eq!(scene.bench.poll().await.unwrap().new, ["New (acme/app#1)"]);
+}

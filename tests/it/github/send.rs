@@ -141,9 +141,15 @@ async fn what_a_failed_post_means() {
         (Answer::new(422, words("Validation Failed")), ErrorClass::Permanent, "body is too long"),
         (Answer::new(401, words("Bad credentials")), ErrorClass::Auth, "Bad credentials"),
         (
-            Answer::new(307, "").header("Location", "/repos/acme/new/issues/1/comments"),
+            Answer::new(301, "").header("Location", "/repos/acme/new/issues/1/comments"),
             ErrorClass::Config,
-            "307",
+            "it has moved to http://127.0.0.1",
+        ),
+        (Answer::new(503, "").header("Retry-After", "20"), ErrorClass::Uncertain, "503"),
+        (
+            Answer::new(403, "<html>").header("Content-Type", "text/html").header("Retry-After", "20"),
+            ErrorClass::Uncertain,
+            "a web page that is not the API's",
         ),
     ] {
         let (scene, item) = with_item("comment").await;

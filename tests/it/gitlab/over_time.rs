@@ -91,6 +91,7 @@ async fn one_that_is_gone_is_told_and_comes_back_as_the_same() {
 async fn comments_that_come_later_and_edits() {
     let server = HttpServer::start([user(), page(&[todo(1, 1)]), notes(&[note(50, 12, 0, "Old")])]);
     let mut bench = bench(&server).backlog(Backlog::All);
+    bench.clock.advance(std::time::Duration::from_secs(3600));
     bench.poll().await.unwrap();
     let old = || note(50, 12, 0, "Old");
     server.push(page(&[todo(1, 10)]));
@@ -218,4 +219,19 @@ async fn an_internal_comment_is_answered_internally() {
     let payload = bench.prepare(&bench.reply(news, 1, "Understood."));
     let body: Json = serde_json::from_slice(&payload.bytes).unwrap();
     assert_eq!(body["internal"], true);
+}
+
+#[tokio::test]
+async fn a_change_of_next_year_hides_no_comment_of_this_one() {
+    let mut odd = todo(1, 0);
+    odd["target"]["updated_at"] = json!("2027-11-30T08:00:00.000Z");
+    let server = HttpServer::start([user(), page(&[odd.clone()]), notes(&[])]);
+    let mut bench = bench(&server).backlog(Backlog::All);
+    bench.poll().await.unwrap();
+    for minute in [20, 40] {
+        bench.clock.advance(std::time::Duration::from_secs(1200));
+        server.push(page(&[odd.clone()]));
+        server.push(notes(&[note(50 + minute, 12, minute - 5, "Said meanwhile")]));
+        assert_eq!(bench.poll().await.unwrap().new.len(), 1, "{minute}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use workagent::http::HttpRoom;
@@ -22,13 +22,13 @@ use workagent::unit::value::{Settings, Value};
 /// 2026-11-30T08:00:00Z.
 pub const NOW: Timestamp = Timestamp(1_796_025_600_000);
 
-struct Secrets(BTreeMap<String, String>);
+struct Secrets(Mutex<BTreeMap<String, String>>);
 
 impl SecretStore for Secrets {
     fn read<'a>(&'a self, reference: &'a SecretRef) -> BoxFuture<'a, Result<SecretValue, SecretError>> {
         Box::pin(async move {
             let name = reference.to_string();
-            let value = self.0.get(&name).cloned();
+            let value = self.0.lock().unwrap().get(&name).cloned();
             value.map(SecretValue::new).ok_or(SecretError::Missing { name })
         })
     }
@@ -38,6 +38,7 @@ impl SecretStore for Secrets {
 pub struct Bench {
     spec: &'static PlatformSpec,
     context: ConnectorContext,
+    secrets: Arc<Secrets>,
     pub connector: Arc<dyn Connector>,
     pub clock: Clock,
     pub backlog: Backlog,
@@ -80,10 +81,11 @@ impl Bench {
         let clock = Clock::manual(NOW);
         let settings = keys.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let secrets = secrets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let secrets = Arc::new(Secrets(Mutex::new(secrets)));
         let context = ConnectorContext {
             unit: "test".into(),
             settings: Settings(settings),
-            secrets: Arc::new(Secrets(secrets)),
+            secrets: secrets.clone(),
             clock: clock.clone(),
             state_dir: dir.join("state"),
             http: HttpRoom::default(),
@@ -95,6 +97,7 @@ impl Bench {
         Self {
             spec,
             context,
+            secrets,
             connector,
             clock,
             backlog: Backlog::New,
@@ -108,6 +111,11 @@ impl Bench {
     pub fn backlog(mut self, backlog: Backlog) -> Self {
         self.backlog = backlog;
         self
+    }
+
+    /// Another value under this name.
+    pub fn store(&self, name: &str, value: &str) {
+        self.secrets.0.lock().unwrap().insert(name.to_owned(), value.to_owned());
     }
 
     /// A new daemon: all that is remembered is the cursor and what the store has.

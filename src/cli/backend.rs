@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::context::Context;
 use super::error::CliError;
+use super::unusable::unusable;
 use crate::control::api;
 use crate::control::client::{Client, ClientError};
 use crate::control::wire::Hello;
@@ -19,7 +20,6 @@ use crate::daemon::paths::Paths;
 use crate::model::environment::Environment;
 use crate::model::limits::CONTROL_HELLO_TIMEOUT;
 use crate::secret::scrub::Scrubber;
-use crate::store::StoreError;
 
 /// A way to the handlers.
 pub enum Backend {
@@ -174,12 +174,7 @@ pub fn assembly_error(error: AssemblyError) -> CliError {
             (exit::HELD, Some("stop it first, or use --state-dir for another state"))
         }
         AssemblyError::DaemonUnit(_) => (exit::CONFIG, Some("workagent validate shows the place")),
-        AssemblyError::Store(StoreError::Newer { .. }) => {
-            (exit::DATABASE, Some("upgrade workagent, or restore the backup that lies beside the database"))
-        }
-        AssemblyError::Store(StoreError::Altered { .. } | StoreError::Damaged { .. }) => {
-            (exit::DATABASE, Some("restore the backup that lies beside the database"))
-        }
+        AssemblyError::Unusable { source, kept, mark } => return unusable(&error, source, (kept, mark)),
         AssemblyError::Store(_) => (exit::FAILURE, None),
     };
     let error = CliError { code, ..CliError::doing("start", &error) };

@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod backend;
 pub mod backlog;
+pub mod backup;
 pub mod case;
 pub mod cat;
 pub mod completions;
@@ -33,6 +34,7 @@ pub mod pause;
 pub mod plan;
 pub mod reload;
 pub mod replay;
+pub mod restore;
 pub mod revert;
 pub mod review;
 pub mod route;
@@ -45,6 +47,7 @@ pub mod status;
 pub mod unit_diff;
 pub mod unit_paths;
 pub mod units;
+mod unusable;
 pub mod validate;
 
 use std::io::Write;
@@ -165,6 +168,10 @@ enum Command {
     IsEnabled(is_state::IsArgs),
     /// Show the daemon's log
     Logs(logs::LogsArgs),
+    /// Copy record, unit files and plans into one file, also while the daemon runs
+    Backup(backup::BackupArgs),
+    /// Put a backup back, after everything in it was checked; what is replaced is kept aside
+    Restore(restore::RestoreArgs),
     /// Look for what is wrong with this setup, and how to mend it
     Doctor(doctor::DoctorArgs),
     /// Run the daemon as a service of yours: systemd or launchd
@@ -263,6 +270,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::IsFailed(args) => threads(1)?.block_on(is_state::failed(args, context)),
         Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),
         Command::Logs(args) => threads(1)?.block_on(logs::command(args, context)),
+        Command::Backup(args) => threads(1)?.block_on(backup::command(args, context)),
+        Command::Restore(args) => threads(1)?.block_on(restore::command(args, context)),
         Command::Doctor(args) => threads(1)?.block_on(doctor::command(args, context)),
         Command::Service(args) => threads(1)?.block_on(service::command(args, context)),
         Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),

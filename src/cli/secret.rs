@@ -6,7 +6,7 @@ mod login;
 
 use clap::{Args, Subcommand};
 
-use self::ask::ask;
+pub(super) use self::ask::ask;
 use super::analyze::compiled;
 use super::backend::{Backend, daemon_environment, running};
 use super::context::Context;

@@ -11,6 +11,7 @@ use crate::catalog::CATALOG;
 use crate::control::api::{ApiState, Present};
 use crate::diag::Counts;
 use crate::http::HttpRoom;
+use crate::model::class::chain;
 use crate::model::environment::Environment;
 use crate::model::limits;
 use crate::model::live::Live;
@@ -27,8 +28,10 @@ use crate::unit::load::load;
 use crate::unit::plan::{Off, Plan, Standing};
 use crate::unit::search::SearchPath;
 
+use super::backup::{self, Kept};
 use super::holds::Holds;
 use super::lock::{InstanceLock, LockError};
+use super::mark;
 use super::paths::Paths;
 use super::reload::effective;
 use super::secrets::Around;
@@ -62,6 +65,17 @@ pub enum AssemblyError {
     /// The database.
     #[error("open the database")]
     Store(#[from] StoreError),
+    /// The database cannot be used, and was left as it is. Exit code [`DATABASE`](super::exit::DATABASE).
+    #[error("open the database")]
+    Unusable {
+        /// Why.
+        #[source]
+        source: StoreError,
+        /// What can be put back, newest first.
+        kept: Vec<Kept>,
+        /// What says that there was a database.
+        mark: PathBuf,
+    },
 }
 
 /// A bundle with everything it stands on. Holds the instance lock.
@@ -115,6 +129,38 @@ pub fn compile_env(environment: &Environment, state_dir: PathBuf) -> CompileEnv 
         host: rustix::system::uname().nodename().to_str().ok().map(str::to_owned),
         home,
         state_dir,
+    }
+}
+
+/// Opens the database that this state is to have, and leaves the mark of it.
+async fn open_store(
+    paths: &Paths,
+    database: PathBuf,
+    (normal, clock): (bool, Clock),
+) -> Result<Store, AssemblyError> {
+    let options = StoreOptions { path: database.clone(), normal, clock };
+    let store = match Store::open_expected(options, &mark::expected(&paths.state)).await {
+        Ok(store) => store,
+        Err(source) if source.unusable().is_some() => {
+            let kept = backup::kept(&paths.state, &database);
+            return Err(AssemblyError::Unusable { source, kept, mark: mark::path(&paths.state) });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if let Err(error) = mark::leave(&paths.state, store.life()) {
+        tracing::warn!("note which database this is, in {}: {error}", paths.state.display());
+    }
+    Ok(store)
+}
+
+/// Counts the database's stamp up, so that it can be told from every copy made before.
+pub(super) async fn stamp(paths: &Paths, store: &Store) {
+    let stamped = match store.stamp().await {
+        Ok(life) => mark::leave(&paths.state, &life).map_err(|error| error.to_string()),
+        Err(error) => Err(chain(&error)),
+    };
+    if let Err(error) = stamped {
+        tracing::warn!("note how far the database has come: {error}");
     }
 }
 
@@ -173,9 +219,7 @@ impl Assembly {
             ask: false,
         };
         let secrets = super::secrets::open(&paths, &source.plan, around);
-        let store =
-            Store::open(StoreOptions { path: database, normal: daemon.store_normal, clock: clock.clone() })
-                .await?;
+        let store = open_store(&paths, database, (daemon.store_normal, clock.clone())).await?;
         let process = ProcessRoom::new(paths.process_notes());
         let ended = process.reap_orphans().await;
         if ended > 0 {

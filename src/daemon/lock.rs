@@ -1,7 +1,8 @@
 //! One daemon per state and per database.
 //!
 //! The lock is on the directories themselves, not on a file in them: there is nothing to delete, a link leads to the
-//! same directory, a stale note proves nothing, and the kernel lets go when the process ends, however it ends.
+//! same directory, a stale note proves nothing, and the kernel lets go when the process ends, however it ends. Deleting
+//! the directory itself leaves the anchor.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::anchor::Anchor;
 use super::paths::{Paths, PathsError, make_private};
 use crate::model::time::Timestamp;
 
@@ -30,6 +32,8 @@ const BEQUEATHED_LOOK: Duration = Duration::from_millis(10);
 /// Held for as long as this process is the daemon of its state and its database.
 #[derive(Debug)]
 pub struct InstanceLock {
+    /// Goes first: whoever finds the directories free finds the path free too.
+    _anchor: Anchor,
     /// Never closed before the end: closing lets go.
     _directories: Vec<File>,
     note: PathBuf,
@@ -86,6 +90,7 @@ impl InstanceLock {
         if !same(&home, &directories) {
             directories.push(lock(&home, &home)?);
         }
+        let anchor = anchor(&paths.state)?;
         let note = paths.state.join(NOTE);
         let text = InstanceNote {
             pid: std::process::id(),
@@ -95,7 +100,7 @@ impl InstanceLock {
         };
         write_note(&note, &text)
             .map_err(|source| LockError::Io { directory: paths.state.clone(), source })?;
-        Ok(Self { _directories: directories, note })
+        Ok(Self { _anchor: anchor, _directories: directories, note })
     }
 
     /// What the daemon of this state noted when it started; `None` when none ever did or it ended in order.
@@ -143,6 +148,23 @@ fn lock(directory: &Path, note_home: &Path) -> Result<File, LockError> {
         }
     }
     Err(failed(io::Error::other("it is being replaced again and again")))
+}
+
+/// Holds the directory's path too. A daemon may run on a directory that lay here and was deleted.
+fn anchor(state: &Path) -> Result<Anchor, LockError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let pid = match Anchor::hold(state) {
+            Ok(anchor) => return Ok(anchor),
+            Err(pid) => pid,
+        };
+        // As with the directory: its child lets go as soon as it becomes another program.
+        if waited >= BEQUEATHED_MAX || pid.is_some_and(|pid| !is_dead(pid)) {
+            return Err(LockError::Held { directory: state.to_path_buf(), pid });
+        }
+        std::thread::sleep(BEQUEATHED_LOOK);
+        waited += BEQUEATHED_LOOK;
+    }
 }
 
 /// The directory the database really lies in: through a link to the file, too.

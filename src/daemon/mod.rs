@@ -1,6 +1,8 @@
 //! The process: paths, the instance lock, logging, signals, the service manager, exit codes.
 
+mod anchor;
 pub mod assembly;
+pub mod backup;
 pub mod clock_watch;
 pub use crate::model::exit;
 pub mod facts;
@@ -8,6 +10,7 @@ pub mod findings;
 pub mod holds;
 pub mod lock;
 pub mod logging;
+pub mod mark;
 pub mod paths;
 pub mod plans;
 pub mod reload;

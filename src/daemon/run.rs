@@ -126,6 +126,7 @@ pub async fn run(
     let outcome = reloader.stop(&orders.hurry).await;
     end.cancel();
     process.stop(PROCESS_STOP, &orders.hurry).await;
+    super::assembly::stamp(&paths, &store).await;
     store.close().await;
     drop(lock);
     if outcome.graceful {

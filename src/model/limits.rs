@@ -1,10 +1,12 @@
 //! Every bound in one file, each with its reason. Units stand last in the name.
 
+mod data;
 mod secrets;
 
 use std::time::Duration;
 
-pub use self::secrets::*;
+pub use data::*;
+pub use secrets::*;
 
 /// A server's clock further off than this is worth a word: its dates are compared with ours.
 pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(60);
@@ -435,18 +437,6 @@ pub const CONTROL_DRAIN: Duration = Duration::from_secs(2);
 
 /// Rows moved by one transaction of start-up, the reaper and the alarm clock: others get their turn between.
 pub const SWEEP_ROWS_MAX: usize = 500;
-
-/// How long a round of the writer waits for another process that holds the database.
-pub const STORE_BUSY: Duration = Duration::from_secs(10);
-
-/// The write-ahead log is copied into the database at this size even under load, and cut to it afterwards.
-pub const WAL_BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// The log is copied after so long a pause of the writer.
-pub const WAL_QUIET: Duration = Duration::from_millis(500);
-
-/// Databases up to this size are checked whole at start; beyond, that would be the whole start-up time.
-pub const QUICK_CHECK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Plans kept on disk, besides the pinned one: enough to find the last good one after a day of editing.
 pub const PLANS_KEPT_MAX: usize = 20;

@@ -106,7 +106,7 @@ impl SecretStore for NoSecrets {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

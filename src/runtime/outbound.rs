@@ -384,10 +384,17 @@ async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<End, 
     if let Some(why) = elsewhere(&destination.rule, action) {
         return hold(parts, action, &format!("it may have been sent: it was {why}")).await;
     }
-    let Some(payload) = &action.payload else {
+    let now = parts.clock.now();
+    let restored = parts.store.is_restored(action.id).await?;
+    let payload = match &action.payload {
+        Some(payload) => Some(payload.clone()),
+        // It was about to be sent when the copy was made; its mark follows from its key, so it can be asked for.
+        None if restored => destination.rule.connector.prepare(action, now).ok(),
+        None => None,
+    };
+    let Some(payload) = &payload else {
         return hold(parts, action, "it may have been sent, and its bytes were not stored").await;
     };
-    let now = parts.clock.now();
     let since = action.sending_at.unwrap_or(action.approved_at);
     let asked = destination.rule.connector.confirm(action, payload, since).await;
     Point::AfterConfirm.pass();
@@ -395,6 +402,11 @@ async fn confirm(parts: &OutboundParts, action: &OutboundAction) -> Result<End, 
         Ok(Confirmation::Sent(receipt)) => {
             parts.store.mark_sent(action.id, clean(parts, receipt)).await?;
             return Ok(End::Confirmed);
+        }
+        Ok(Confirmation::NotSent) if restored => {
+            let why =
+                "an earlier state of the record was put back: the platform says that this did not arrive";
+            return hold(parts, action, why).await;
         }
         Ok(Confirmation::NotSent) => {
             let why = "the platform says that it did not arrive";

@@ -1,6 +1,6 @@
 //! Errors of the store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::model::class::ErrorClass;
@@ -10,7 +10,11 @@ use crate::model::ids::CaseId;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Made by a newer program; the file was not touched.
-    #[error("the database {path} was made by a newer workagent (schema {found}, this one knows {known})")]
+    #[error(
+        "the database {path} was made by a newer workagent ({}schema {found}, this is {} and knows {known})",
+        by.as_deref().map(|by| format!("version {by}, ")).unwrap_or_default(),
+        env!("CARGO_PKG_VERSION")
+    )]
     Newer {
         /// The file.
         path: PathBuf,
@@ -18,6 +22,8 @@ pub enum StoreError {
         found: i64,
         /// Ours.
         known: i64,
+        /// The version of the program that wrote in it last, where it says so.
+        by: Option<String>,
     },
     /// A migration that already ran has another text now.
     #[error("migration {number} of the database {path} is not the one this program knows")]
@@ -26,6 +32,22 @@ pub enum StoreError {
         path: PathBuf,
         /// Which.
         number: i64,
+    },
+    /// There was one, and it is gone. None was made in its place: that would forget what was answered.
+    #[error("the database {path} is gone: {why}")]
+    Missing {
+        /// Where it is looked for.
+        path: PathBuf,
+        /// "there was one here", "only its log is left".
+        why: String,
+    },
+    /// A database of another program.
+    #[error("the database {path} is not one of workagent: it has the tables {tables}")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Some of its tables.
+        tables: String,
     },
     /// The integrity check failed.
     #[error("the database {path} is damaged: {detail}")]
@@ -70,10 +92,27 @@ impl StoreError {
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::Sql { .. } => ErrorClass::NETWORK,
-            Self::Newer { .. } | Self::Altered { .. } | Self::Damaged { .. } => ErrorClass::Config,
+            Self::Newer { .. }
+            | Self::Altered { .. }
+            | Self::Missing { .. }
+            | Self::Foreign { .. }
+            | Self::Damaged { .. } => ErrorClass::Config,
             Self::NotFound { .. } | Self::Refused { .. } | Self::LeaseLost(_) | Self::Closed => {
                 ErrorClass::Permanent
             }
+        }
+    }
+
+    /// The database cannot be used as it is, and only a person can mend that: trying again is of no use.
+    #[must_use]
+    pub fn unusable(&self) -> Option<&Path> {
+        match self {
+            Self::Newer { path, .. }
+            | Self::Altered { path, .. }
+            | Self::Missing { path, .. }
+            | Self::Foreign { path, .. }
+            | Self::Damaged { path, .. } => Some(path),
+            _ => None,
         }
     }
 

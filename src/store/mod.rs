@@ -2,16 +2,19 @@
 //!
 //! Every public operation is one transaction. Runtimes look at the store and do what is due.
 //!
-//! `writer` runs rounds, `group` what comes in crowds; `open` checks and migrates; the other files hold the
-//! operations, one concept each, and `state` says which move of a case or an action is allowed.
+//! `writer` runs rounds, `group` what comes in crowds; `look` tells what is there, `open` migrates it, `life` tells
+//! whether an earlier state was put back; the other files hold the operations, one concept each, and `state` says which move of a case or an action is allowed.
 
 mod checkpoint;
+mod copies;
 mod drafts;
 mod error;
 mod group;
 mod ingest;
 mod journal;
 mod leases;
+mod life;
+mod look;
 mod money;
 mod open;
 mod outbox;
@@ -43,7 +46,9 @@ use sqlx::Sqlite;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use tokio::sync::{Notify, mpsc, oneshot};
 
+pub use copies::{before_migrations, check_copy, copy_database, empty_log};
 pub use error::StoreError;
+pub use life::{Expected, Life, Restored};
 pub use records::KeptPrompt;
 pub use replays::{Replay, ReplayEnd, WaitingReplay};
 pub use rests::{Rest, Rests};
@@ -89,6 +94,7 @@ pub struct Store {
     queue: mpsc::Sender<Op>,
     readers: SqlitePool,
     clock: Clock,
+    life: Arc<Life>,
 }
 
 type Result<T> = std::result::Result<T, StoreError>;

@@ -1,10 +1,9 @@
 //! Opening: look before touching, check, back up, migrate, start the writer.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -12,10 +11,13 @@ use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Connection, Row, SqlSafeStr};
+use sqlx::{ConnectOptions, SqlSafeStr};
 use tokio::sync::{mpsc, oneshot};
 
 use super::checkpoint::Checkpointer;
+use super::copies::back_up;
+use super::life::{Expected, Settled, settle};
+use super::look::{Found, beside, damaged_or, look, missed};
 use super::writer::{Activity, DatabaseFile, Tx, Wake, Writer};
 use super::{Result, Store, StoreError, StoreOptions, Wakeups};
 use crate::model::limits;
@@ -30,6 +32,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (2, "destinations", include_str!("migrations/0002_destinations.sql")),
     (3, "money", include_str!("migrations/0003_money.sql")),
     (4, "engines", include_str!("migrations/0004_engines.sql")),
+    (5, "life", include_str!("migrations/0005_life.sql")),
     (6, "rotations", include_str!("migrations/0006_rotations.sql")),
 ];
 
@@ -43,22 +46,37 @@ pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator
 impl Store {
     /// Opens, checks, migrates (with a backup copy before), starts the writer.
     pub async fn open(options: StoreOptions) -> Result<Self> {
-        Self::open_with(options, &migrations(MIGRATIONS)).await
+        Self::open_expected(options, &Expected::Anything).await
     }
 
-    pub(super) async fn open_with(options: StoreOptions, migrator: &Migrator) -> Result<Self> {
+    /// The same, where it is known from outside which database is to be there.
+    ///
+    /// # Errors
+    /// Also [`StoreError::Missing`]: there was one, and a new one is not made in its place.
+    pub async fn open_expected(options: StoreOptions, expected: &Expected) -> Result<Self> {
+        Self::open_with(options, expected, &migrations(MIGRATIONS)).await
+    }
+
+    pub(super) async fn open_with(
+        options: StoreOptions,
+        expected: &Expected,
+        migrator: &Migrator,
+    ) -> Result<Self> {
         let path = options.path.as_path();
-        let existing = fs::metadata(path).is_ok_and(|meta| meta.len() > 0);
-        let pending_over = if existing { inspect(path, migrator).await? } else { None };
-        if !existing {
+        let found = look(path, migrator).await?;
+        if found == Found::Nothing
+            && let Some(missed) = missed(path, expected)
+        {
+            return Err(missed);
+        }
+        if found == Found::Nothing {
             create(path).map_err(|error| StoreError::Sql { doing: OPENING, source: error.into() })?;
         }
-
         let mut conn = connect(&writing(&options, "store-writer"), path).await?;
-        if existing {
-            quick_check(&mut conn, path).await?;
-        }
-        if let Some(number) = pending_over {
+        let newest = migrator.iter().map(|migration| migration.version).max().unwrap_or(0);
+        if let Found::Ours(number) = found
+            && number < newest
+        {
             back_up(&mut conn, path, number).await?;
         }
         migrator.run_direct(None, &mut conn, false).await.map_err(|error| match error {
@@ -67,6 +85,8 @@ impl Store {
             }
             other => StoreError::Sql { doing: MIGRATING, source: other.into() },
         })?;
+        let now = options.clock.now();
+        let settled = settle(&mut conn, path.to_owned(), (expected, newest, now)).await?;
 
         let readers = SqlitePoolOptions::new()
             .max_connections(2)
@@ -76,14 +96,14 @@ impl Store {
             .test_before_acquire(false)
             .connect_lazy_with(base(path, "store-reader").read_only(true).pragma("cache_size", "-4096"));
         let copier = connect(&writing(&options, "store-copier"), path).await?;
-        Ok(start(options, conn, copier, readers))
+        Ok(start(options, settled, (conn, copier), readers))
     }
 }
 
 fn start(
     options: StoreOptions,
-    conn: SqliteConnection,
-    copier: SqliteConnection,
+    Settled { life, restored }: Settled,
+    (conn, copier): (SqliteConnection, SqliteConnection),
     readers: sqlx::SqlitePool,
 ) -> Store {
     let (queue, waiting) = mpsc::channel(limits::WRITER_QUEUE_LEN_MAX);
@@ -92,7 +112,7 @@ fn start(
     let checkpointer =
         Checkpointer { conn: copier, wal: beside(&options.path, "-wal"), activity: Arc::clone(&activity) };
     let writer = Writer {
-        tx: Tx { conn, now: options.clock.now(), wake: Wake::default() },
+        tx: Tx { conn, now: options.clock.now(), wake: Wake::default(), restored },
         queue: waiting,
         wakeups: Arc::clone(&wakeups),
         clock: options.clock.clone(),
@@ -109,10 +129,10 @@ fn start(
         let copying = tokio::spawn(checkpointer.work(stopped));
         tokio::spawn(writer.work(copying, stop));
     }
-    Store { wakeups, queue, readers, clock: options.clock }
+    Store { wakeups, queue, readers, clock: options.clock, life: Arc::new(life) }
 }
 
-fn base(path: &Path, thread: &'static str) -> SqliteConnectOptions {
+pub(super) fn base(path: &Path, thread: &'static str) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .busy_timeout(limits::STORE_BUSY)
@@ -135,112 +155,15 @@ fn writing(options: &StoreOptions, thread: &'static str) -> SqliteConnectOptions
         .pragma("cache_size", "-16384")
 }
 
-async fn connect(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection> {
+pub(super) async fn connect(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection> {
     options.connect().await.map_err(|error| damaged_or(error, path, OPENING))
 }
 
-fn damaged_or(error: sqlx::Error, path: &Path, doing: &'static str) -> StoreError {
-    let code = error.as_database_error().and_then(|database| database.code());
-    match code.as_deref() {
-        // SQLITE_CORRUPT, SQLITE_NOTADB
-        Some("11" | "26") => StoreError::Damaged { path: path.to_owned(), detail: error.to_string() },
-        _ => StoreError::Sql { doing, source: error },
-    }
-}
-
-/// `name-wal` beside `name`.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-fn create(path: &Path) -> io::Result<()> {
+pub(super) fn create(path: &Path) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     }
     // SQLite gives its side files the mode of the database.
     let file = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
     file.set_permissions(fs::Permissions::from_mode(0o600))
-}
-
-/// Looks at the schema without touching the file. Gives the newest applied number when migrations wait.
-async fn inspect(path: &Path, migrator: &Migrator) -> Result<Option<i64>> {
-    // Without a log there is nothing to recover, and `immutable` then leaves no side files behind.
-    let log_left = fs::metadata(beside(path, "-wal")).is_ok_and(|meta| meta.len() > 0);
-    let options = base(path, "store-look").read_only(true).immutable(!log_left);
-    let mut conn = connect(&options, path).await?;
-    let known: i64 = migrator.iter().map(|migration| migration.version).max().unwrap_or(0);
-    let tables = sqlx::query("SELECT 1 FROM sqlite_master WHERE name = '_sqlx_migrations'")
-        .fetch_all(&mut conn)
-        .await
-        .map_err(|error| damaged_or(error, path, OPENING))?;
-    if tables.is_empty() {
-        return Ok(None);
-    }
-    let rows = sqlx::query("SELECT version, checksum FROM _sqlx_migrations ORDER BY version")
-        .fetch_all(&mut conn)
-        .await
-        .map_err(|error| damaged_or(error, path, OPENING))?;
-    let _ = conn.close().await;
-
-    let mut applied = Vec::new();
-    for row in &rows {
-        let version: i64 = row.try_get(0).map_err(StoreError::sql(OPENING))?;
-        let checksum: Vec<u8> = row.try_get(1).map_err(StoreError::sql(OPENING))?;
-        applied.push((version, checksum));
-    }
-    let found = applied.iter().map(|(version, _)| *version).max().unwrap_or(0);
-    if found > known {
-        return Err(StoreError::Newer { path: path.to_owned(), found, known });
-    }
-    for (version, checksum) in &applied {
-        let same =
-            migrator.iter().any(|ours| ours.version == *version && *ours.checksum == *checksum.as_slice());
-        if !same {
-            return Err(StoreError::Altered { path: path.to_owned(), number: *version });
-        }
-    }
-    Ok((found > 0 && found < known).then_some(found))
-}
-
-async fn quick_check(conn: &mut SqliteConnection, path: &Path) -> Result<()> {
-    let small = fs::metadata(path).is_ok_and(|meta| meta.len() <= limits::QUICK_CHECK_BYTES_MAX);
-    // A large database is checked where a fault would lose or repeat work; the whole would take seconds.
-    let checks: &[&'static str] = if small {
-        &["PRAGMA quick_check(1)"]
-    } else {
-        &["PRAGMA quick_check('connectors')", "PRAGMA quick_check('actions')", "PRAGMA quick_check('drafts')"]
-    };
-    for &check in checks {
-        let rows = sqlx::query(check)
-            .fetch_all(&mut *conn)
-            .await
-            .map_err(|error| damaged_or(error, path, "check the database"))?;
-        let said: String = match rows.first() {
-            Some(row) => row.try_get(0).map_err(StoreError::sql("check the database"))?,
-            None => continue,
-        };
-        if said != "ok" {
-            return Err(StoreError::Damaged { path: path.to_owned(), detail: said });
-        }
-    }
-    Ok(())
-}
-
-/// A copy of the database as it was, `NAME.before-N`, where N is the first migration that will run on it.
-async fn back_up(conn: &mut SqliteConnection, path: &Path, applied: i64) -> Result<()> {
-    const DOING: &str = "copy the database before its migration";
-    let copy = beside(path, &format!(".before-{}", applied.saturating_add(1)));
-    let unfinished = beside(&copy, ".part");
-    let io = |error: io::Error| StoreError::Sql { doing: DOING, source: error.into() };
-    // A copy that a crash left half done.
-    if unfinished.exists() {
-        fs::remove_file(&unfinished).map_err(io)?;
-    }
-    // Made first with the narrow mode: the copy holds mail.
-    create(&unfinished).map_err(io)?;
-    let target = unfinished.to_string_lossy().into_owned();
-    sqlx::query("VACUUM INTO ?1").bind(target).execute(conn).await.map_err(StoreError::sql(DOING))?;
-    fs::rename(&unfinished, &copy).map_err(io)
 }

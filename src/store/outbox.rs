@@ -51,6 +51,8 @@ const RECEIPT: &str = "UPDATE action_bodies SET remote_id = ?2, evidence = ?3 WH
 const READDRESS: &str = "UPDATE actions SET destination = ?, hash = ? WHERE id = ?; \
      UPDATE action_bodies SET marker = NULL, payload = NULL WHERE action_id = ?";
 
+const FORGET_RESTORED: &str = "DELETE FROM restored_actions WHERE action_id = ?1";
+
 /// The journal's word for a send whose login was refused.
 const REFUSED: &str = "refused";
 
@@ -188,6 +190,8 @@ impl Store {
                 }
                 tx.wake.outbound = true;
                 let now = tx.now;
+                // A person has looked: from here on it is a send like any other.
+                tx.run("release an action", sqlx::query(FORGET_RESTORED).bind(id.0)).await?;
                 set(tx, id, ActionState::Approved, Some(now), None).await
             })
         })

@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 
 use super::group::Batched;
 use super::journal::Line;
+use super::life::{self, FOR_A_PERSON};
 use super::money::{Refused, Sums};
 use super::rows::{Columns, json, shared};
 use super::state::rest;
@@ -315,6 +316,15 @@ async fn write(tx: &mut Tx, mut ends: Ends<'_>, first_draft: i64) -> Result<()> 
             .bind(first_draft)
             .bind(drafts);
         tx.run(FINISHING, query).await?;
+        if let Some(at) = tx.restored {
+            let query = sqlx::query(FOR_A_PERSON)
+                .bind(life::remark(at))
+                .bind(first_draft)
+                .bind(at.0)
+                .bind(first_draft)
+                .bind(at.0);
+            tx.run(FINISHING, query).await?;
+        }
     }
     if !ends.labels.is_empty() {
         tx.run(FINISHING, sqlx::query(LABEL).bind(json(&ends.labels))).await?;

@@ -95,6 +95,8 @@ pub(super) struct Tx {
     /// One moment for everything a round writes.
     pub now: Timestamp,
     pub wake: Wake,
+    /// When an earlier state of the record was put back the last time.
+    pub restored: Option<Timestamp>,
 }
 
 impl Tx {

@@ -12,6 +12,7 @@ mod control;
 // Crash points are compiled into debug builds only.
 #[cfg(debug_assertions)]
 mod crash;
+mod data;
 mod desk_door;
 mod dialogue;
 mod directory;

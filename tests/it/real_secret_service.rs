@@ -114,7 +114,7 @@ fn said(view: &StatusView, name: &str) -> String {
 }
 
 fn store(view: &StatusView) -> (&str, &str) {
-    let store = &view.secret_stores[0];
+    let store = view.secret_stores.first().unwrap();
     (&store.backend, &store.state)
 }
 

@@ -9,7 +9,7 @@ use crate::secret::SecretValue;
 const VALUE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Asks for the value of a secret.
-pub(super) fn ask(name: &str) -> Result<SecretValue, CliError> {
+pub(in crate::cli) fn ask(name: &str) -> Result<SecretValue, CliError> {
     let mut text = String::new();
     let stdin = std::io::stdin();
     if stdin.is_terminal() {

@@ -67,6 +67,12 @@ impl UnitSet {
         }
     }
 
+    /// The user's own directory.
+    #[must_use]
+    pub fn own_dir(&self) -> Option<&Path> {
+        self.own_dir.as_deref()
+    }
+
     /// The directory that changes go to: the user's own, or the one that lasts until the machine is switched off.
     ///
     /// # Errors

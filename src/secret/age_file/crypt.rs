@@ -75,6 +75,12 @@ impl Keys {
         Self { key_file, key_credential, passphrase, work_factor: WORK_FACTOR }
     }
 
+    /// This passphrase, whatever the environment says.
+    pub fn of_passphrase(passphrase: SecretValue) -> Self {
+        let passphrase = Some(Passphrase::Value(passphrase));
+        Self { key_file: PathBuf::new(), key_credential: false, passphrase, work_factor: WORK_FACTOR }
+    }
+
     /// For people.
     pub fn describe(&self) -> String {
         match &self.passphrase {

@@ -6,6 +6,7 @@
 //!
 //! The file is looked at on every read and decrypted again when it changed, so a new value is used without a restart.
 
+mod carried;
 mod crypt;
 pub(super) mod disk;
 mod store;

@@ -73,8 +73,10 @@ async fn a_newer_database_is_not_touched() {
     )
     .unwrap();
     drop(conn);
+    let version = env!("CARGO_PKG_VERSION");
     let expected = format!(
-        "the database work.db was made by a newer workagent (schema 700, this one knows {})",
+        "the database work.db was made by a newer workagent (version {version}, schema 700, this is {version} and knows \
+         {})",
         newest()
     );
     check_refused(dir.path(), &expected).await;
@@ -119,7 +121,7 @@ async fn damage_is_said() {
 async fn a_migration_keeps_a_copy_of_what_was() {
     let dir = closed().await;
     let more = with_one_more("ALTER TABLE flags ADD COLUMN more TEXT");
-    let store = Store::open_with(options(dir.path()), &more).await.unwrap();
+    let store = Store::open_with(options(dir.path()), &Expected::Anything, &more).await.unwrap();
     assert_eq!(store.open_drafts(true).await.unwrap().len(), 1);
     store.close().await;
     let copy = path(dir.path()).with_file_name(format!("work.db.before-{}", newest() + 1));
@@ -139,7 +141,9 @@ async fn a_migration_that_breaks_leaves_no_half_state() {
     let dir = closed().await;
     let broken =
         "CREATE TABLE half (id INTEGER); INSERT INTO half VALUES (1); INSERT INTO nowhere VALUES (1)";
-    Store::open_with(options(dir.path()), &with_one_more(broken)).await.expect_err("the migration fails");
+    Store::open_with(options(dir.path()), &Expected::Anything, &with_one_more(broken))
+        .await
+        .expect_err("the migration fails");
     let store = Store::open(options(dir.path())).await.unwrap();
     assert_eq!(store.open_drafts(true).await.unwrap().len(), 1);
     store.close().await;

@@ -3,6 +3,7 @@
 mod crash;
 mod file;
 mod invariants;
+mod life;
 mod locked;
 mod money;
 mod outbound;

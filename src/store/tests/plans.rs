@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    drafts, ingest, leases, money, outbox, pages, pending, people, records, recovery, rests, runs,
+    drafts, ingest, leases, life, money, outbox, pages, pending, people, records, recovery, rests, runs,
 };
 use super::*;
 
@@ -87,6 +87,9 @@ fn hot_statements_go_by_index() {
         ("expired", recovery::EXPIRED),
         ("return", recovery::RETURN),
         ("uncertain", recovery::UNCERTAIN),
+        ("stamp", life::STAMP),
+        ("is restored", life::IS_RESTORED),
+        ("for a person", life::FOR_A_PERSON),
     ];
     let mut faults = Vec::new();
     for (name, sql) in hot {

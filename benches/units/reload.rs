@@ -14,6 +14,7 @@ use workagent::control::api::Present;
 use workagent::control::manager::{Manager as _, Why};
 use workagent::daemon::assembly::{Assembly, Options};
 use workagent::daemon::lock::InstanceLock;
+use workagent::daemon::logging::Log;
 use workagent::daemon::paths::Paths;
 use workagent::daemon::reload::{Reloader, Rooms, Start};
 use workagent::daemon::service_manager::ServiceManager;
@@ -126,7 +127,8 @@ impl Live1k {
         let running = RunningBundle::start(bundle);
         let service = ServiceManager::of(&Environment::default());
         let mut watcher = Watcher::new(search, WatchOptions::default());
-        let rooms = Rooms { store, secrets, environment, clock, service, watched: watcher.modes() };
+        let log = Log::unheard(clock.clone());
+        let rooms = Rooms { store, secrets, environment, clock, service, watched: watcher.modes(), log };
         let reloader = Reloader::new(rooms, Start { files, compiled, running }, present.clone());
         // The first look comes by itself.
         tokio.block_on(watcher.changed());

@@ -97,6 +97,9 @@ _workagent() {
             workagent,list-units)
                 cmd="workagent__subcmd__list__subcmd__units"
                 ;;
+            workagent,log-level)
+                cmd="workagent__subcmd__log__subcmd__level"
+                ;;
             workagent,logs)
                 cmd="workagent__subcmd__logs"
                 ;;
@@ -354,6 +357,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help,list-units)
                 cmd="workagent__subcmd__help__subcmd__list__subcmd__units"
+                ;;
+            workagent__subcmd__help,log-level)
+                cmd="workagent__subcmd__help__subcmd__log__subcmd__level"
                 ;;
             workagent__subcmd__help,logs)
                 cmd="workagent__subcmd__help__subcmd__logs"
@@ -761,7 +767,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs backup restore doctor service mcp confined help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1899,7 +1905,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs backup restore doctor service mcp confined help"
+            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2459,6 +2465,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__list__subcmd__units)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__log__subcmd__level)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3498,6 +3518,36 @@ _workagent() {
                     return 0
                     ;;
                 -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__log__subcmd__level)
+            opts="-h -V --for --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4831,7 +4881,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__run)
-            opts="-h -V --once --json --log --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --once --json --log --log-file --log-format --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4839,6 +4889,14 @@ _workagent() {
             case "${prev}" in
                 --log)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 --unit-dir)

@@ -19,7 +19,6 @@ use crate::daemon::lock::{InstanceLock, LockError};
 use crate::daemon::paths::Paths;
 use crate::model::environment::Environment;
 use crate::model::limits::CONTROL_HELLO_TIMEOUT;
-use crate::secret::scrub::Scrubber;
 
 /// A way to the handlers.
 pub enum Backend {
@@ -47,7 +46,7 @@ impl Backend {
             compiled,
             pinned: None,
             clock: context.clock.clone(),
-            scrubber: Scrubber::default(),
+            scrubber: context.scrubber.clone(),
         };
         let assembly = match Assembly::open(options).await {
             Ok(assembly) => assembly,

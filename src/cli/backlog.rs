@@ -18,7 +18,6 @@ use crate::bundle::backlog::{Counted, count};
 use crate::catalog::CATALOG;
 use crate::daemon::exit;
 use crate::model::class::chain;
-use crate::secret::Scrubber;
 use crate::unit::plan::{ConnectorUnit, Plan, Standing};
 
 /// The settings that are shown beside `new` and `all`.
@@ -59,7 +58,7 @@ pub fn command(args: BacklogArgs, context: &mut Context<'_>) -> Result<u8, CliEr
     let units = wanted(&args.connectors, context)?;
     let plan = super::analyze::compiled(context).plan;
     let threads = super::threads(1)?;
-    let scrubber = Scrubber::default();
+    let scrubber = context.scrubber.clone();
     let rows: Vec<Row> = threads.block_on(async {
         let scene = validate::probe::scene(context, &paths, &plan, &scrubber).await;
         let mut rows = Vec::new();

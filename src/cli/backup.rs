@@ -19,8 +19,8 @@ use crate::daemon::mark;
 use crate::daemon::paths::Paths;
 use crate::daemon::secrets::Around;
 use crate::model::text::short_size;
+use crate::secret::SecretValue;
 use crate::secret::secrets::Secrets;
-use crate::secret::{Scrubber, SecretValue};
 
 /// `workagent backup`
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ impl Places {
     pub(super) fn secrets(&self, context: &Context<'_>) -> Secrets {
         let around = Around {
             environment: context.environment.clone(),
-            scrubber: Scrubber::default(),
+            scrubber: context.scrubber.clone(),
             clock: context.clock.clone(),
             ask: true,
         };

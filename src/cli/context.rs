@@ -11,6 +11,7 @@ use crate::daemon::exit;
 use crate::daemon::paths::{Paths, PathsError};
 use crate::model::environment::Environment;
 use crate::model::time::Clock;
+use crate::secret::Scrubber;
 use crate::unit::search::{SearchEnv, SearchPath};
 
 /// Options of all commands.
@@ -53,6 +54,8 @@ pub struct Context<'a> {
     pub out: &'a mut dyn Write,
     /// What goes to standard output at the end, through a pager where it is longer than the screen.
     pub pages: String,
+    /// Masks what goes out; whatever reads secrets is given it.
+    pub scrubber: Scrubber,
 }
 
 /// Columns assumed where the terminal does not say.
@@ -111,7 +114,7 @@ impl Context<'_> {
 
     /// What a person should know and a script should not read: to standard error.
     pub fn note(&self, text: &str) {
-        let _ = anstream::stderr().lock().write_all(text.as_bytes());
+        let _ = super::masked::stderr(&self.scrubber).write_all(text.as_bytes());
     }
 
     /// Columns of the terminal.

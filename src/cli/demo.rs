@@ -25,7 +25,6 @@ use crate::diag::Counts;
 use crate::model::case::{Case, CaseState};
 use crate::model::environment::Environment;
 use crate::model::outbound::ActionState;
-use crate::secret::scrub::Scrubber;
 use crate::store::Store;
 use crate::unit::search::SearchPath;
 use scene::{CASES, EXPECTED, SHOWN_TITLE, Scene};
@@ -153,7 +152,7 @@ async fn assemble(scene: &Scene, context: &Context<'_>) -> Result<Assembly, CliE
     let environment = Environment::default();
     let compiled = assembly::compile_units(&search, &environment, paths.state.clone());
     let clock = context.clock.clone();
-    let scrubber = Scrubber::default();
+    let scrubber = context.scrubber.clone();
     let options = assembly::Options { environment, paths, compiled, pinned: None, clock, scrubber };
     Assembly::open(options).await.map_err(assembly_error)
 }

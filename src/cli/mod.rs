@@ -22,9 +22,11 @@ pub mod list_dependencies;
 pub mod list_timers;
 pub mod list_unit_files;
 pub mod list_units;
+pub mod log_level;
 pub mod logs;
 pub mod look;
 pub mod manual;
+pub mod masked;
 pub mod mcp;
 pub mod new;
 pub mod orders;
@@ -56,8 +58,10 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::control::wire::units::UnitOrder;
 use crate::daemon::exit;
+use crate::daemon::logging::install_panic_hook;
 use crate::model::environment::Environment;
 use crate::model::time::Clock;
+use crate::secret::Scrubber;
 use context::{Context, GlobalArgs};
 use enable::Wish;
 use error::CliError;
@@ -168,6 +172,8 @@ enum Command {
     IsEnabled(is_state::IsArgs),
     /// Show the daemon's log
     Logs(logs::LogsArgs),
+    /// Show or change what the running daemon logs, of all or of one unit, for a while
+    LogLevel(log_level::LogLevelArgs),
     /// Copy record, unit files and plans into one file, also while the daemon runs
     Backup(backup::BackupArgs),
     /// Put a backup back, after everything in it was checked; what is replaced is kept aside
@@ -195,23 +201,32 @@ pub fn main(
     environment: Environment,
     out: &mut dyn Write,
 ) -> u8 {
+    let scrubber = Scrubber::default();
+    install_panic_hook(scrubber.clone(), None);
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            // What was typed is repeated in it, and may have been a secret.
+            let _ = write!(masked::stderr(&scrubber), "{}", error.render().ansi());
+            return exit::USAGE;
+        }
+        // Help and version are data.
         Err(error) => {
-            // Help and version are data; a wrong command line is not.
             let _ = error.print();
-            return if error.use_stderr() { exit::USAGE } else { exit::OK };
+            return exit::OK;
         }
     };
     let clock = Clock::system();
     let pages = String::new();
-    let mut context = Context { environment, global: cli.global, clock, out, pages };
+    let mut out = masked::Masking::new(out, scrubber.clone());
+    let out: &mut dyn Write = &mut out;
+    let mut context = Context { environment, global: cli.global, clock, out, pages, scrubber };
     let ended = dispatch(cli.command, &mut context);
     let ended = ended.and_then(|code| pager::show(&mut context).map(|()| code));
     match ended {
         Ok(code) => code,
         Err(error) => {
-            say(&error);
+            say(&error, &context.scrubber);
             error.code
         }
     }
@@ -270,6 +285,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::IsFailed(args) => threads(1)?.block_on(is_state::failed(args, context)),
         Command::IsHealthy(args) => threads(1)?.block_on(is_state::healthy(args, context)),
         Command::Logs(args) => threads(1)?.block_on(logs::command(args, context)),
+        Command::LogLevel(args) => threads(1)?.block_on(log_level::command(args, context)),
         Command::Backup(args) => threads(1)?.block_on(backup::command(args, context)),
         Command::Restore(args) => threads(1)?.block_on(restore::command(args, context)),
         Command::Doctor(args) => threads(1)?.block_on(doctor::command(args, context)),
@@ -287,11 +303,11 @@ fn threads(count: usize) -> Result<tokio::runtime::Runtime, CliError> {
 }
 
 /// The error, a blank line, the hint; nothing where there is nothing to say.
-fn say(error: &CliError) {
+fn say(error: &CliError, scrubber: &Scrubber) {
     if error.message.is_empty() {
         return;
     }
-    let mut err = anstream::stderr().lock();
+    let mut err = masked::stderr(scrubber);
     let _ = writeln!(err, "error: {}", error.message);
     if let Some(hint) = &error.hint {
         let _ = writeln!(err, "\nhint: {hint}");

@@ -15,7 +15,8 @@ const PAGER_DEFAULT: &str = "less -FRX";
 /// # Errors
 /// Standard output is gone.
 pub fn show(context: &mut Context<'_>) -> Result<(), CliError> {
-    let text = std::mem::take(&mut context.pages);
+    // The pager is another way out than `Context::out`.
+    let text = context.scrubber.scrub_owned(std::mem::take(&mut context.pages));
     let Some(pager) = pager(context, &text) else {
         context.out.write_all(text.as_bytes())?;
         return Ok(());

@@ -1,5 +1,6 @@
 //! `workagent run`: the daemon in the foreground; `run --once`: one cycle over everything, then its summary.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -18,8 +19,8 @@ use crate::daemon::service_manager::ServiceManager;
 use crate::daemon::signals::{Hangup, Signals};
 use crate::daemon::unit_source::UnitSource;
 use crate::model::cycle::{CycleSummary, RuntimeSummary};
-use crate::secret::Scrubber;
 use crate::unit::BUILT_IN;
+use crate::unit::plan::LogSettings;
 
 /// `workagent run`
 #[derive(Debug, Args)]
@@ -30,9 +31,15 @@ pub struct RunArgs {
     /// Print the summary of --once as JSON
     #[arg(long, requires = "once")]
     json: bool,
-    /// What to log: a level, or a filter such as info,workagent=debug (default: the daemon unit's)
+    /// What to log: a level, or a filter such as info,inbox.connector=debug (default: the daemon unit's)
     #[arg(long, value_name = "FILTER")]
     log: Option<String>,
+    /// Write the log to this file, which is rotated; for a service manager that keeps none
+    #[arg(long, value_name = "FILE")]
+    log_file: Option<PathBuf>,
+    /// How lines of the log look (default: the daemon unit's)
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    log_format: Option<String>,
 }
 
 /// Runs the command. Under launchd, starts in a row are counted, and the last of them ends well.
@@ -72,15 +79,20 @@ async fn run_it(args: RunArgs, context: &mut Context<'_>) -> Result<u8, CliError
     let compiled = files.look(context.clock.now());
     let pinned = files.pinned();
     let daemon = Arc::clone(&pinned.as_ref().map_or(&compiled, |pinned| &pinned.compiled).plan.daemon);
-    let scrubber = Scrubber::default();
-    let filter = args.log.unwrap_or_else(|| daemon.log_level.clone());
-    logging::init(&LogOptions {
+    let scrubber = context.scrubber.clone();
+    let is_given = args.log.is_some();
+    let target = target(&args, &daemon.log, context)?;
+    let filter = args.log.unwrap_or_else(|| daemon.log.filter.to_string());
+    let log = logging::init(&LogOptions {
         filter,
-        target: LogTarget::of(&context.environment),
+        target,
         clock: context.clock.clone(),
         scrubber: scrubber.clone(),
     })
     .map_err(|error| CliError { code: exit::CONFIG, ..CliError::doing("start logging", &error) })?;
+    if is_given {
+        log.stay();
+    }
     let environment = context.environment.clone();
     let clock = context.clock.clone();
     let options = Options { environment, paths, compiled, pinned, clock, scrubber };
@@ -94,10 +106,22 @@ async fn run_it(args: RunArgs, context: &mut Context<'_>) -> Result<u8, CliError
         return once(assembly, args.json, context).await;
     }
     let service = ServiceManager::of(&context.environment);
-    run::run(assembly, files, signals, service)
+    run::run(assembly, files, signals, service, log)
         .await
         .map_err(|error| CliError::doing("serve the control socket", &error))?;
     Ok(exit::OK)
+}
+
+/// Where the log goes: by the command line, the daemon unit, or what standard error is.
+fn target(args: &RunArgs, unit: &LogSettings, context: &Context<'_>) -> Result<LogTarget, CliError> {
+    let json = args.log_format.as_ref().map_or(unit.json, |format| format == "json");
+    let given = args.log_file.as_deref().map(std::path::absolute).transpose();
+    let given = given.map_err(|error| CliError::usage(format!("--log-file: {error}")))?;
+    Ok(match (given.or_else(|| unit.file.clone()), LogTarget::of(&context.environment)) {
+        (Some(path), _) => LogTarget::File { path, json },
+        (None, LogTarget::Text { .. }) if json => LogTarget::Json,
+        (None, target) => target,
+    })
 }
 
 async fn once(assembly: Assembly, json: bool, context: &mut Context<'_>) -> Result<u8, CliError> {

@@ -18,7 +18,6 @@ use crate::daemon::paths::Paths;
 use crate::daemon::secrets::Around;
 use crate::model::class::chain;
 use crate::model::time::short_span;
-use crate::secret::scrub::Scrubber;
 use crate::secret::secrets::Secrets;
 use crate::secret::{SecretError, SetError, SetOutcome, name};
 use crate::unit::plan::{NewValue, Plan, Standing};
@@ -111,7 +110,7 @@ async fn open(paths: &Paths, plan: &Plan, context: &Context<'_>) -> Secrets {
     // What the service manager gave to the daemon decides, where one runs.
     let environment = daemon_environment(paths).await.unwrap_or_else(|| context.environment.clone());
     let around =
-        Around { environment, scrubber: Scrubber::default(), clock: context.clock.clone(), ask: true };
+        Around { environment, scrubber: context.scrubber.clone(), clock: context.clock.clone(), ask: true };
     crate::daemon::secrets::open(paths, plan, around)
 }
 
@@ -139,6 +138,7 @@ async fn set(
         return Err(error.hint(format!("workagent secret test {name} shows whether it is there")));
     }
     let value = ask(name)?;
+    context.scrubber.register(&value);
     let outcome = secrets.put(name, value, None, None).await.map_err(set_error)?;
     stored(name, secrets, outcome.as_ref(), context)?;
     changed(paths).await;

@@ -257,7 +257,7 @@ fn told(fixed: &fix::Fixed, args: &ValidateArgs, out: &mut dyn Write) -> Result<
         _ => format!("{}{edits} in {files}\n\n", fixed.diff),
     };
     if args.json || args.format != Format::Human {
-        write!(anstream::stderr(), "{text}")?;
+        super::masked::stderr(&crate::secret::Scrubber::default()).write_all(text.as_bytes())?;
     } else {
         out.write_all(text.as_bytes())?;
     }

@@ -3,6 +3,7 @@
 
 mod cases;
 mod cost;
+mod log;
 mod outbox;
 mod review;
 mod secrets;
@@ -136,6 +137,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/resume", post(resume))
         .route("/v1/kick/{unit}", post(kick))
         .route("/v1/reload", post(units::reload))
+        .route("/v1/log-levels", get(log::levels).post(log::set))
         .route("/v1/watched", get(units::watched))
         .route("/v1/units/{unit}/{order}", post(units::order))
         .route("/v1/isolate/{target}", post(units::isolate))

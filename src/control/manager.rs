@@ -1,9 +1,13 @@
 //! What may be asked of the units as a whole. The daemon implements it; a command without a daemon has none.
 
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
 
 use super::server::Fault;
+use super::wire::log::LogLevelsView;
 use super::wire::units::{ReloadView, UnitOrder, WatchedDir};
+use crate::model::log_filter::LogFilter;
 
 /// Who asked for a reload, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +35,15 @@ impl Why {
     }
 }
 
+/// The log of the daemon, which can be asked for more or less while it runs.
+pub trait LogLevels: Send + Sync {
+    /// What is logged now.
+    fn shown(&self) -> LogLevelsView;
+
+    /// Changes what is logged of a unit (its full name), or of all that has no level of its own. `None`: back to the usual.
+    fn set(&self, unit: Option<&str>, filter: Option<LogFilter>, span: Option<Duration>);
+}
+
 /// The units as a whole.
 pub trait Manager: Send + Sync {
     /// How each directory of the search path is watched, low to high.
@@ -41,6 +54,12 @@ pub trait Manager: Send + Sync {
 
     /// An order to one unit, by its full name or by a name that only one unit has.
     fn order(&self, unit: String, order: UnitOrder) -> BoxFuture<'_, Result<ReloadView, Fault>>;
+
+    /// What is logged, and the way to change it.
+    fn log(&self) -> &dyn LogLevels;
+
+    /// The full name of the unit that is meant by a name with or without its kind.
+    fn named(&self, unit: &str) -> Result<String, Fault>;
 
     /// Only the units of a target go on; `default` takes that back.
     fn isolate(&self, target: String) -> BoxFuture<'_, Result<ReloadView, Fault>>;

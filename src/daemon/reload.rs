@@ -2,6 +2,7 @@
 //! alike; orders to single units go the same way, as a change of what is held back.
 
 mod changes;
+mod named;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,10 +14,12 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use self::changes::{Changes, Side, differing, needs_restart};
+use self::named::{named, still_off};
 use super::assembly::fit_to_plan;
 use super::facts::Answers;
 use super::findings::FindingLog;
 use super::holds::{DEFAULT_TARGET, Holds, with_parts};
+use super::logging::Log;
 use super::plans::KeptPlan;
 use super::run::PROCESS_STOP;
 use super::service_manager::ServiceManager;
@@ -25,7 +28,7 @@ use super::watch::{WatchMode, WatchModes, too_young};
 use crate::bundle::RunningBundle;
 use crate::bundle::running::{StopOutcome, stop_time_max};
 use crate::control::api::Present;
-use crate::control::manager::{Manager, Why};
+use crate::control::manager::{LogLevels, Manager, Why};
 use crate::control::server::Fault;
 use crate::control::wire::units::{ReloadOutcome, ReloadView, UnitOrder, WatchedDir};
 use crate::diag::Counts;
@@ -41,7 +44,7 @@ use crate::store::Store;
 use crate::supervise::UnitState;
 use crate::unit::compile::Compiled;
 use crate::unit::condition;
-use crate::unit::plan::{Kind, Off, OffState, Plan, Standing, UnitName};
+use crate::unit::plan::{Kind, Plan, Standing, UnitName};
 
 /// Where the units of a running daemon are changed. Cheap to clone; clones are the same.
 #[derive(Clone)]
@@ -67,6 +70,8 @@ pub struct Rooms {
     pub service: ServiceManager,
     /// How the directories of unit files are watched.
     pub watched: WatchModes,
+    /// What is logged, by the daemon unit and by hand.
+    pub log: Log,
 }
 
 /// What the daemon was started from.
@@ -133,6 +138,7 @@ impl Reloader {
                 tracing::error!("keep the plan on disk: {}", chain(&error));
             }
         }
+        rooms.log.set_generation(running.bundle().generation);
         let mut said = FindingLog::default();
         said.say(&compiled);
         let inner = Inner {
@@ -268,6 +274,8 @@ impl Reloader {
             changes.could_not(&next.failed);
             inner.unbuilt = next.failed.keys().cloned().collect();
             running.swap(next, &anew);
+            self.0.rooms.log.set_generation(generation);
+            self.0.rooms.log.set_usual(&running.bundle().plan.daemon.log.filter);
             ways = running.bundle().desk.ways_out();
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);
@@ -328,6 +336,14 @@ impl Manager for Reloader {
 
     fn order(&self, unit: String, order: UnitOrder) -> BoxFuture<'_, Result<ReloadView, Fault>> {
         Box::pin(async move { self.ordered(&unit, order).await })
+    }
+
+    fn log(&self) -> &dyn LogLevels {
+        &self.0.rooms.log
+    }
+
+    fn named(&self, unit: &str) -> Result<String, Fault> {
+        named(unit, &self.0.present.get().plan).map(|name| name.to_string())
     }
 
     fn isolate(&self, target: String) -> BoxFuture<'_, Result<ReloadView, Fault>> {
@@ -454,38 +470,6 @@ fn only_about(mut view: ReloadView, name: &UnitName) -> ReloadView {
         () => ReloadOutcome::Applied,
     };
     view
-}
-
-/// The unit that is meant by a name with or without its kind.
-fn named(given: &str, plan: &Plan) -> Result<UnitName, Fault> {
-    if let Some(name) = plan.sources.keys().find(|name| name.to_string() == given) {
-        return Ok(name.clone());
-    }
-    let like: Vec<&UnitName> = plan.sources.keys().filter(|name| name.name == given).collect();
-    match like.as_slice() {
-        [only] => Ok((*only).clone()),
-        [] => {
-            let fault = Fault::not_found(format!("there is no unit {given}"));
-            Err(fault.hint("workagent list-units --all lists them"))
-        }
-        many => {
-            let names: Vec<String> = many.iter().map(ToString::to_string).collect();
-            Err(Fault::usage(format!("{given} could be {}", names.join(" or "))))
-        }
-    }
-}
-
-/// An order could not make it run.
-fn still_off(name: &UnitName, off: &Off) -> Fault {
-    let place = off.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
-    let fault = Fault::refused(format!("{name} is off: {}{place}", off.reason));
-    match off.state {
-        OffState::Disabled => fault.hint(format!("workagent enable {name}")),
-        OffState::Masked => fault.hint(format!("workagent unmask {name}")),
-        OffState::Stopped => fault.hint("workagent isolate default"),
-        OffState::Condition => fault.hint(format!("workagent analyze condition {name}")),
-        OffState::BadSetting | OffState::Dependency => fault.hint("workagent validate shows the place"),
-    }
 }
 
 /// For `systemctl status`.

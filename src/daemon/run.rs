@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
 use super::clock_watch;
+use super::logging::Log;
 use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
@@ -35,6 +36,7 @@ pub async fn run(
     files: UnitSource,
     signals: Signals,
     service: ServiceManager,
+    log: Log,
 ) -> io::Result<StopOutcome> {
     let api = assembly.api_state();
     let Assembly { bundle, store, compiled, secrets, environment, paths, scrubber, clock, lock, .. } =
@@ -57,6 +59,7 @@ pub async fn run(
         clock: clock.clone(),
         service,
         watched: watcher.modes(),
+        log: log.clone(),
     };
     let start = Start { files, compiled, running };
     let reloader = Reloader::new(rooms, start, api.present.clone());
@@ -103,6 +106,10 @@ pub async fn run(
         };
         seen_end.run_until_cancelled(watch).await;
     });
+    let (kept, kept_end) = (log.clone(), end.clone());
+    process.spawn("log", async move {
+        kept_end.run_until_cancelled(kept.keep()).await;
+    });
     let (asked, asked_end, reloads) = (reloader.clone(), end.clone(), Arc::clone(&orders.reload));
     process.spawn("reload", async move {
         let reload = async {
@@ -129,6 +136,7 @@ pub async fn run(
     super::assembly::stamp(&paths, &store).await;
     store.close().await;
     drop(lock);
+    log.flush();
     if outcome.graceful {
         tracing::info!("stopped");
     } else {

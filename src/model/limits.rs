@@ -1,12 +1,14 @@
 //! Every bound in one file, each with its reason. Units stand last in the name.
 
 mod data;
+mod log;
 mod secrets;
 
 use std::time::Duration;
 
-pub use data::*;
-pub use secrets::*;
+pub use self::data::*;
+pub use self::log::*;
+pub use self::secrets::*;
 
 /// A server's clock further off than this is worth a word: its dates are compared with ours.
 pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(60);
@@ -416,9 +418,6 @@ pub const COST_RUNS_MAX: usize = 100_000;
 
 /// Journal rows shown for one case.
 pub const JOURNAL_ROWS_SHOWN_MAX: usize = 1000;
-
-/// One event in the log, after masking; an error chain is read by its head.
-pub const LOG_EVENT_BYTES_MAX: usize = 16 * 1024;
 
 /// Control connections at once; a terminal, a page and a few scripts.
 pub const CONTROL_CONNECTIONS_MAX: usize = 64;

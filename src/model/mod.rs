@@ -16,6 +16,7 @@ pub mod item;
 pub mod language;
 pub mod limits;
 pub mod live;
+pub mod log_filter;
 pub mod marker;
 pub mod mcp;
 pub mod money;

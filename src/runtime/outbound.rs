@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use tracing::Instrument as _;
 
 use super::credentials::fingerprint;
 use super::desk_rule::DeskRule;
@@ -240,10 +241,19 @@ impl Cycle for OutboundRuntime {
 
 /// One due action, to its next state.
 async fn handle(parts: Arc<OutboundParts>, refused: Arc<RefusedLogins>, action: OutboundAction) -> End {
-    let outcome = match action.state {
-        ActionState::Uncertain => confirm(&parts, &action).await,
-        _ => send(&parts, &refused, &action).await,
+    let span = tracing::info_span!(
+        "send",
+        unit = format!("{}.connector", action.connector),
+        case = %action.case,
+        action = %action.id,
+    );
+    let work = async {
+        match action.state {
+            ActionState::Uncertain => confirm(&parts, &action).await,
+            _ => send(&parts, &refused, &action).await,
+        }
     };
+    let outcome = work.instrument(span).await;
     outcome.unwrap_or_else(|error| End::Store(format!("journal {}: {}", action.id, chain(&error))))
 }
 
@@ -284,7 +294,7 @@ async fn send(
     match delivered {
         Ok(receipt) => {
             let receipt = clean(parts, receipt);
-            tracing::info!(case = %action.case, action = %action.id, unit = action.connector, "sent");
+            tracing::info!("sent");
             Point::BeforeReceipt.pass();
             parts.store.mark_sent(action.id, receipt.clone()).await?;
             Point::AfterReceipt.pass();
@@ -297,7 +307,7 @@ async fn send(
                     &message,
                     &parts.scrubber,
                 );
-                tracing::warn!(case = %action.case, unit = action.connector, "{}", untidy.message);
+                tracing::warn!("{}", untidy.message);
                 untidy
             });
             Ok(End::Sent(untidy))
@@ -435,7 +445,7 @@ fn next_question(now: Timestamp, since: Timestamp) -> Timestamp {
 
 async fn hold(parts: &OutboundParts, action: &OutboundAction, why: &str) -> Result<End, StoreError> {
     let why = parts.scrubber.scrub(why).into_owned();
-    tracing::warn!(case = %action.case, action = %action.id, unit = action.connector, "held for you: {why}");
+    tracing::warn!("held for you: {why}");
     parts.store.mark_held(action.id, &why).await?;
     Ok(End::Held(cycle_error(&action.connector, "held", &why, &parts.scrubber)))
 }
@@ -446,7 +456,7 @@ async fn give_up(
     error: &PortError,
 ) -> Result<End, StoreError> {
     let message = parts.scrubber.scrub(&chain(error)).into_owned();
-    tracing::warn!(case = %action.case, action = %action.id, unit = action.connector, "will not be sent: {message}");
+    tracing::warn!("will not be sent: {message}");
     parts.store.mark_dead(action.id, &message).await?;
     Ok(End::Dead(noted(parts, action, error)))
 }

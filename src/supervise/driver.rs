@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::model::class::ErrorClass;
 use crate::model::cycle::Activation;
@@ -143,8 +144,13 @@ impl<C: Cycle> Driver<C> {
             status.running_since = Some(begun);
             status.last_activation = Some(why);
         });
-        let outcome = AssertUnwindSafe(self.cycle.activate()).catch_unwind().await;
+        // Whatever is logged meanwhile, by whomever, belongs to the unit.
+        let span = tracing::info_span!("pass", unit);
+        span.in_scope(|| tracing::debug!(why = ?why, "a pass begins"));
+        let work = self.cycle.activate().instrument(span.clone());
+        let outcome = AssertUnwindSafe(work).catch_unwind().await;
         let now = self.clock.now();
+        span.in_scope(|| tracing::debug!(took_ms = now.since(begun).as_millis(), "the pass ends"));
         let panicked = outcome.is_err();
         let Done { record, fault, next: wanted, fresh, tried } = outcome.map_or_else(Done::badly, Done::of);
         if let Some(next) = self.weathered(fault.as_ref(), now) {

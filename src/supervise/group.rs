@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 /// How often a line says what still runs while a group is waited for.
 const STILL_RUNNING_EVERY: Duration = Duration::from_secs(3);
@@ -74,10 +75,14 @@ impl Group {
         tasks.next += 1;
         let leave = Leave { inner: Arc::clone(&self.inner), id };
         #[expect(clippy::disallowed_methods, reason = "this is the place that spawns")]
-        let handle = tokio::spawn(async move {
-            let _leave = leave;
-            task.await;
-        });
+        let handle = tokio::spawn(
+            async move {
+                let _leave = leave;
+                task.await;
+            }
+            // What is logged in there belongs to the unit that began it.
+            .in_current_span(),
+        );
         tasks.running.insert(id, (name.into(), handle.abort_handle()));
     }
 

@@ -128,7 +128,7 @@ const UNIT_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9._@-]*$";
 fn value(value: &ValueType) -> Value {
     match value {
         ValueType::Text => json!({"type": "string"}),
-        ValueType::Path | ValueType::Host => json!({"type": "string", "minLength": 1}),
+        ValueType::Path | ValueType::Host | ValueType::LogFilter => json!({"type": "string", "minLength": 1}),
         ValueType::Bool => json!({"type": "boolean"}),
         ValueType::Integer { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
         ValueType::Duration { .. } => json!({"type": "string", "minLength": 2, "pattern": DURATION}),

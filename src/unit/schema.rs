@@ -56,6 +56,8 @@ pub enum ValueType {
     /// What conditions ask, one text or a list of them, each with `!` in front if it is turned round; as
     /// [`super::value::Value::List`].
     Tests(Tested),
+    /// What is logged: [`crate::model::log_filter::LogFilter`]; kept in normal form.
+    LogFilter,
     /// Windows of the week, one text or a list of them; kept in normal form, as [`super::value::Value::List`].
     Windows,
 }

@@ -57,6 +57,7 @@ fn fits(value: &ValueType, data: &Data) -> bool {
         | ValueType::Host
         | ValueType::Choice(_)
         | ValueType::Unit(_)
+        | ValueType::LogFilter
         | ValueType::Backlog => matches!(data, Data::Text(_)),
     }
 }

@@ -115,6 +115,7 @@ fn example(table: &str, key: &KeySpec, enabled: bool) -> String {
         }
         ValueType::Tests(Tested::Text) => "\"…\"".to_owned(),
         ValueType::Windows => "\"Mon..Fri 08:00-19:00\"".to_owned(),
+        ValueType::LogFilter => "\"info,inbox.connector=debug\"".to_owned(),
         ValueType::Backlog => "\"new\"".to_owned(),
     }
 }

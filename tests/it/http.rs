@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use workagent::daemon::logging::{LogOptions, LogTarget, subscriber};
 use workagent::http::{Credentials, HttpRequest, HttpResponse, HttpRoom, timed_out};
 use workagent::model::class::{ErrorClass, PortError, chain};
-use workagent::model::time::Timestamp;
-use workagent::secret::SecretValue;
+use workagent::model::time::{Clock, Timestamp};
+use workagent::secret::{Scrubber, SecretValue};
 
 use crate::support::http::{Answer, HttpServer};
 
@@ -236,29 +237,17 @@ async fn errors_show_no_key() {
     assert!(!format!("{error:?}").contains("CANARY"), "{error:?}");
 }
 
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Without the masking of the daemon's own log: the libraries must not print them in the first place.
 #[tokio::test]
 async fn the_most_talkative_log_shows_no_key() {
-    let log = Log::default();
-    let into = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || into.clone())
-        .finish();
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&log);
+    let target = LogTarget::Text { colour: false };
+    // Knows no value.
+    let scrubber = Scrubber::new();
+    let options = LogOptions { filter: "trace".to_owned(), target, clock: Clock::system(), scrubber };
+    let write = move |line: &[u8]| into.lock().unwrap().extend_from_slice(line);
+    let (_, subscriber) = subscriber(&options, write).unwrap();
     let guard = tracing::subscriber::set_default(subscriber);
     let server = HttpServer::always(Answer::ok("x"));
     let password = SecretValue::new("CANARY-password".into());
@@ -267,7 +256,7 @@ async fn the_most_talkative_log_shows_no_key() {
     }
     send(get(&(closed_port() + "feed?key=CANARY"))).await.unwrap_err();
     drop(guard);
-    let text = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    let text = String::from_utf8_lossy(&log.lock().unwrap()).into_owned();
     assert!(text.contains("hyper"), "nothing was logged, so nothing was tried");
     assert!(!text.contains("CANARY"), "{text}");
 }

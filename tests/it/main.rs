@@ -37,6 +37,7 @@ mod jira;
 mod kills;
 mod layers;
 mod linear;
+mod logs;
 mod mail;
 mod mail_answers;
 mod maildir;

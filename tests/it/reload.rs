@@ -11,6 +11,7 @@ use workagent::control::api::Present;
 use workagent::control::manager::{Manager as _, Why};
 use workagent::control::wire::units::{ReloadView, UnitOrder};
 use workagent::daemon::assembly::{Assembly, Options};
+use workagent::daemon::logging::Log;
 use workagent::daemon::paths::Paths;
 use workagent::daemon::reload::{Reloader, Rooms, Start};
 use workagent::daemon::service_manager::ServiceManager;
@@ -55,6 +56,7 @@ impl Daemon {
             store: store.clone(),
             secrets,
             environment,
+            log: Log::unheard(clock.clone()),
             clock,
             service,
             watched: WatchModes::default(),
@@ -284,13 +286,13 @@ async fn orders_by_hand_last_until_taken_back() {
 async fn what_only_a_restart_applies_is_named_and_the_rest_applies() {
     let folder = Folder::new();
     let daemon = Daemon::start(folder.path()).await;
-    folder.write("workagent.daemon.toml", "[daemon]\nworkers = 3\n[log]\nlevel = \"debug\"\n");
+    folder.write("workagent.daemon.toml", "[daemon]\nworkers = 3\n[log]\nformat = \"json\"\n");
     let told = daemon.reload().await;
     insta::assert_snapshot!(told, @r"
     applied, generation 2
-    workagent.daemon changed: daemon.workers, unit.description; only after a restart of the daemon: log.level
+    workagent.daemon changed: daemon.workers, unit.description; only after a restart of the daemon: log.format
     ");
-    assert_eq!(daemon.present.get().needs_restart, ["log.level"]);
+    assert_eq!(daemon.present.get().needs_restart, ["log.format"]);
     daemon.stop().await;
 }
 

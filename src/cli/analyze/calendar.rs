@@ -1,7 +1,6 @@
 //! `workagent analyze calendar`: when a calendar expression comes round.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use clap::Args;
 use jiff::tz::TimeZone;
@@ -56,7 +55,7 @@ pub fn command(args: &CalendarArgs, context: &mut Context<'_>) -> Result<u8, Cli
             Err(error) => {
                 code = exit::FAILURE;
                 let error = error.to_string();
-                writeln!(anstream::stderr(), "error: {shown}: {error}")?;
+                context.note(&format!("error: {shown}: {error}\n"));
                 all.push(json!({"expression": expression, "error": error}));
             }
             Ok(calendar) => {

@@ -14,7 +14,6 @@ use crate::cli::look::{Paint, line};
 use crate::daemon::exit;
 use crate::daemon::facts::Answers;
 use crate::daemon::secrets::Around;
-use crate::secret::Scrubber;
 use crate::unit::condition::{Facts as _, unmet};
 use crate::unit::plan::{Condition, ConditionTest, Off, Plan, UnitName};
 
@@ -43,7 +42,7 @@ pub fn command(args: &ConditionArgs, context: &mut Context<'_>) -> Result<u8, Cl
         let environment = daemon_environment(&paths).await.unwrap_or_else(|| context.environment.clone());
         let around = Around {
             environment: environment.clone(),
-            scrubber: Scrubber::default(),
+            scrubber: context.scrubber.clone(),
             clock: context.clock.clone(),
             ask: false,
         };

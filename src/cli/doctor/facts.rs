@@ -99,7 +99,7 @@ impl Facts {
             (None, Some(state)) => (state.service_environment(&context.environment), "the service"),
             (None, None) => (context.environment.clone(), "this shell: no service is installed"),
         };
-        let scrubber = Scrubber::default();
+        let scrubber = context.scrubber.clone();
         let stores = |environment: &Environment| {
             let around = Around {
                 environment: environment.clone(),

@@ -38,8 +38,9 @@ pub(super) async fn command(
         );
         CliError::new(exit::CONFIG, chain(&error)).hint(hint)
     })?;
+    let scrubber = context.scrubber.clone();
     let show = |shown: Shown| {
-        let _ = anstream::stderr().lock().write_all(text(&shown).as_bytes());
+        let _ = crate::cli::masked::stderr(&scrubber).write_all(text(&shown).as_bytes());
     };
     let came = login.run(secrets, &context.clock, &show).await;
     let LoggedIn { token, grant } = came.map_err(|error| CliError::doing("log in", &error))?;

@@ -24,7 +24,7 @@ pub fn look(context: &Context<'_>) -> Result<Vec<Seen>, CliError> {
     let paths = context.paths()?;
     let compiled = crate::cli::analyze::compiled(context);
     let threads = crate::cli::threads(1)?;
-    let scrubber = Scrubber::default();
+    let scrubber = context.scrubber.clone();
     let mut seen = threads.block_on(async {
         scene(context, &paths, &compiled.plan, &scrubber).await.look(&compiled.plan).await
     });

@@ -48,7 +48,7 @@ pub(super) async fn isolate(State(state): Shared, Path(target): Path<String>) ->
     manager(&state, "no target can be isolated")?.isolate(target).await.map(Json)
 }
 
-fn manager<'a>(state: &'a ApiState, what: &str) -> Result<&'a Arc<dyn Manager>, Fault> {
+pub(super) fn manager<'a>(state: &'a ApiState, what: &str) -> Result<&'a Arc<dyn Manager>, Fault> {
     state.manager.as_ref().ok_or_else(|| {
         Fault::not_found(format!("the daemon is not running, so {what}"))
             .hint("start it with `workagent run`; it reads the unit files when it starts")

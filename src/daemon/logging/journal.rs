@@ -8,14 +8,10 @@ use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::layer::{Context, Layer};
-use tracing_subscriber::registry::LookupSpan;
-
-use super::fields::Fields;
-use super::scrubbing::text_lines;
+use super::event::Entry;
+use super::lines::{text_lines, told};
 use crate::model::limits::LOG_EVENT_BYTES_MAX;
+use crate::model::log_filter::LogLevel;
 use crate::model::text::cut;
 use crate::secret::Scrubber;
 
@@ -33,33 +29,34 @@ const FIELDS_LEN_MAX: usize = 32;
 const SEND_WAIT: Duration = Duration::from_secs(1);
 
 /// Sends events to journald; to standard error what journald does not take.
-pub struct JournalLayer {
+#[derive(Debug)]
+pub struct Journal {
     socket: Option<UnixDatagram>,
     path: PathBuf,
-    scrubber: Scrubber,
 }
 
-impl JournalLayer {
+impl Journal {
     /// Opens the near end only: journald may be restarted at any time.
-    pub fn connect(path: PathBuf, scrubber: Scrubber) -> Self {
+    pub fn connect(path: PathBuf) -> Self {
         let open = || -> io::Result<UnixDatagram> {
             let socket = UnixDatagram::unbound()?;
             socket.set_write_timeout(Some(SEND_WAIT))?;
             Ok(socket)
         };
-        Self { socket: open().ok(), path, scrubber }
+        Self { socket: open().ok(), path }
     }
 
-    fn send(&self, priority: u8, target: &str, fields: &Fields) {
-        let message = self.message(fields);
+    /// One event, masked.
+    pub fn send(&self, entry: &Entry<'_>, scrubber: &Scrubber) {
+        let message = message(entry, scrubber);
         let mut datagram = Vec::with_capacity(512);
         put(&mut datagram, "MESSAGE", &message);
-        put(&mut datagram, "PRIORITY", &priority.to_string());
+        put(&mut datagram, "PRIORITY", &priority(entry.level).to_string());
         put(&mut datagram, "SYSLOG_IDENTIFIER", "workagent");
-        put(&mut datagram, "TARGET", target);
-        let others = fields.0.iter().filter(|(name, _)| name != "message").take(FIELDS_LEN_MAX);
+        put(&mut datagram, "TARGET", entry.target);
+        let others = entry.fields.0.iter().filter(|(name, _)| name != "message").take(FIELDS_LEN_MAX);
         for (name, text) in others {
-            put(&mut datagram, &journal_name(name), cut(&self.scrubber.scrub(text), FIELD_BYTES_MAX));
+            put(&mut datagram, &journal_name(name), cut(&scrubber.scrub(text), FIELD_BYTES_MAX));
         }
         let sent = match &self.socket {
             Some(socket) => socket.send_to(&datagram, &self.path).map(drop),
@@ -67,39 +64,30 @@ impl JournalLayer {
         };
         if sent.is_err() {
             // Standard error leads to the journal by another way.
-            let line = text_lines(&message, &self.scrubber);
+            let line = text_lines(&message, scrubber);
             let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
-        }
-    }
-
-    /// `inbox.connector: polled new=3`: what `journalctl` shows without being asked for fields.
-    fn message(&self, fields: &Fields) -> String {
-        let mut text = String::new();
-        if let Some(unit) = fields.get("unit") {
-            text.push_str(unit);
-            text.push_str(": ");
-        }
-        text.push_str(fields.get("message").unwrap_or_default());
-        for (name, value) in fields.0.iter().filter(|(name, _)| name != "message" && name != "unit") {
-            text.push_str(&format!(" {name}={value}"));
-        }
-        let masked = self.scrubber.scrub(&text);
-        match cut(&masked, LOG_EVENT_BYTES_MAX) {
-            shown if shown.len() < masked.len() => {
-                format!("{shown} … ({} bytes more)", masked.len() - shown.len())
-            }
-            shown => shown.to_owned(),
         }
     }
 }
 
+fn message(entry: &Entry<'_>, scrubber: &Scrubber) -> String {
+    let text = told(entry);
+    let masked = scrubber.scrub(&text);
+    match cut(&masked, LOG_EVENT_BYTES_MAX) {
+        shown if shown.len() < masked.len() => {
+            format!("{shown} … ({} bytes more)", masked.len() - shown.len())
+        }
+        shown => shown.to_owned(),
+    }
+}
+
 /// Syslog's numbers: error, warning, info, debug.
-fn priority(level: Level) -> u8 {
+fn priority(level: LogLevel) -> u8 {
     match level {
-        Level::ERROR => 3,
-        Level::WARN => 4,
-        Level::INFO => 6,
-        Level::DEBUG | Level::TRACE => 7,
+        LogLevel::Off | LogLevel::Error => 3,
+        LogLevel::Warn => 4,
+        LogLevel::Info => 6,
+        LogLevel::Debug | LogLevel::Trace => 7,
     }
 }
 
@@ -125,41 +113,13 @@ fn put(datagram: &mut Vec<u8>, name: &str, text: &str) {
     datagram.push(b'\n');
 }
 
-impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for JournalLayer {
-    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        attributes.record(&mut fields);
-        if let Some(span) = context.span(id) {
-            span.extensions_mut().insert(fields);
-        }
-    }
-
-    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        if let Some(span) = context.span(id)
-            && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
-        {
-            values.record(fields);
-        }
-    }
-
-    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        for span in context.event_scope(event).into_iter().flatten().collect::<Vec<_>>().into_iter().rev() {
-            if let Some(outer) = span.extensions().get::<Fields>() {
-                outer.0.iter().for_each(|(name, text)| fields.put(name, text.clone()));
-            }
-        }
-        event.record(&mut fields);
-        let meta = event.metadata();
-        self.send(priority(*meta.level()), meta.target(), &fields);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use tracing_subscriber::layer::SubscriberExt;
 
+    use super::super::event::{Log, Outlet, Way};
     use super::*;
+    use crate::model::time::Clock;
     use crate::secret::SecretValue;
 
     /// What arrives at a socket in journald's place.
@@ -170,7 +130,9 @@ mod tests {
         journald.set_nonblocking(true).unwrap();
         let scrubber = Scrubber::new();
         values.iter().for_each(|value| assert!(scrubber.register(&SecretValue::new((*value).to_owned()))));
-        let subscriber = tracing_subscriber::registry().with(JournalLayer::connect(path, scrubber));
+        let outlet =
+            Outlet::new(Log::unheard(Clock::system()), Way::Journal(Journal::connect(path)), scrubber);
+        let subscriber = tracing_subscriber::registry().with(outlet);
         tracing::subscriber::with_default(subscriber, story);
         let mut buffer = vec![0; 256 * 1024];
         let mut found = Vec::new();
@@ -195,7 +157,7 @@ mod tests {
                 span.record("case", "c12");
                 tracing::warn!(target: "workagent::runtime", new_items = 2, "polled");
             },
-            &["MESSAGE=inbox.connector: polled generation=3 case=c12 new_items=2\nPRIORITY=4\n\
+            &["MESSAGE=inbox.connector: polled case=c12 new_items=2\nPRIORITY=4\n\
                SYSLOG_IDENTIFIER=workagent\nTARGET=workagent::runtime\nUNIT=inbox.connector\nGENERATION=3\nCASE=c12\n\
                F_NEW_ITEMS=2\n"],
         );
@@ -207,7 +169,7 @@ mod tests {
             &[],
             || tracing::error!(target: "t", "a\nPRIORITY=0"),
             &[
-                "MESSAGE\n\u{c}\0\0\0\0\0\0\0a\nPRIORITY=0\nPRIORITY=3\nSYSLOG_IDENTIFIER=workagent\nTARGET=t\n",
+                "MESSAGE\n\u{f}\0\0\0\0\0\0\0t: a\nPRIORITY=0\nPRIORITY=3\nSYSLOG_IDENTIFIER=workagent\nTARGET=t\n",
             ],
         );
     }
@@ -220,16 +182,16 @@ mod tests {
                 let _in = tracing::info_span!("s", token = "canary-0123456789").entered();
                 tracing::info!(target: "t", url = ?"http://x/?k=canary%2D0123456789", "got canary-01234");
             },
-            &["MESSAGE=got [masked] token=[masked] url=\"http://x/?k=[masked]\"\nPRIORITY=6\n\
+            &["MESSAGE=t: got [masked] token=[masked] url=\"http://x/?k=[masked]\"\nPRIORITY=6\n\
                SYSLOG_IDENTIFIER=workagent\nTARGET=t\nF_TOKEN=[masked]\nF_URL=\"http://x/?k=[masked]\"\n"],
         );
     }
 
     #[test]
     fn a_huge_event_is_cut_and_still_sent() {
-        let cut = "x".repeat(LOG_EVENT_BYTES_MAX);
+        let cut = "x".repeat(LOG_EVENT_BYTES_MAX - 3);
         let expected = format!(
-            "MESSAGE={cut} … (983616 bytes more)\nPRIORITY=6\nSYSLOG_IDENTIFIER=workagent\nTARGET=t\n"
+            "MESSAGE=t: {cut} … (983619 bytes more)\nPRIORITY=6\nSYSLOG_IDENTIFIER=workagent\nTARGET=t\n"
         );
         check(&[], || tracing::info!(target: "t", "{}", "x".repeat(1_000_000)), &[&expected]);
     }

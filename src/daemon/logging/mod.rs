@@ -1,28 +1,34 @@
 //! Logging: one place everything goes out through, and everything that goes out is masked first.
 //!
-//! On a terminal or in a file: lines on standard error. Under systemd: the journal's own protocol, with the fields
-//! `UNIT`, `CASE`, `GENERATION` (and the like) to filter by. Events of every crate at every level pass the scrubber
-//! after they were formatted, panics too.
+//! On a terminal or in a file: lines. Under systemd: the journal's own protocol, with the fields `UNIT`, `CASE`, `RUN`,
+//! `GENERATION` (and the like) to filter by. Events of every crate at every level go the same way: [`levels`] says whether
+//! they count, [`volume`] whether they were said before, then they are formatted, masked and written. Panics too.
 
+mod event;
 mod fields;
+mod file;
 mod journal;
+mod levels;
+mod lines;
 mod panic;
-mod scrubbing;
+mod volume;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 
 use tracing::Subscriber;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+pub use self::event::Log;
+use self::event::{Outlet, Way};
+use self::file::LogFile;
+pub use self::levels::{Temporary, WhatIsLogged};
+use self::lines::Form;
 pub use self::panic::install_panic_hook;
-use self::scrubbing::Scrubbing;
 use crate::model::environment::Environment;
+use crate::model::log_filter::{BadLogFilter, LogFilter};
 use crate::model::time::Clock;
 use crate::secret::Scrubber;
 
@@ -30,7 +36,7 @@ use crate::secret::Scrubber;
 pub const JOURNAL_SOCKET: &str = "/run/systemd/journal/socket";
 
 /// Where the log goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogTarget {
     /// Lines for people on standard error.
     Text {
@@ -41,12 +47,19 @@ pub enum LogTarget {
     Json,
     /// journald, natively.
     Journal,
+    /// A file that is rotated.
+    File {
+        /// Where.
+        path: PathBuf,
+        /// One JSON object a line.
+        json: bool,
+    },
 }
 
 /// How to log.
 #[derive(Clone, Debug)]
 pub struct LogOptions {
-    /// A level, or a filter per target: `info`, `workagent=debug,hyper=info`.
+    /// A level, or a filter per unit and target: `info`, `info,inbox.connector=debug,hyper=warn`.
     pub filter: String,
     /// Where to.
     pub target: LogTarget,
@@ -66,7 +79,16 @@ pub enum LoggingError {
         filter: String,
         /// The cause.
         #[source]
-        source: tracing_subscriber::filter::ParseError,
+        source: BadLogFilter,
+    },
+    /// The file cannot be written.
+    #[error("open the log file {}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
     },
     /// Somebody set up logging before.
     #[error("logging was set up twice")]
@@ -100,54 +122,52 @@ fn leads_to_journal(environment: &Environment) -> bool {
 ///
 /// # Errors
 /// [`LoggingError`].
-pub fn init(options: &LogOptions) -> Result<(), LoggingError> {
-    install_panic_hook(options.scrubber.clone());
-    let dispatch: tracing::Dispatch = match options.target {
-        LogTarget::Journal => {
-            let layer = journal::JournalLayer::connect(JOURNAL_SOCKET.into(), options.scrubber.clone());
-            tracing_subscriber::registry().with(filter(options)?).with(layer).into()
+pub fn init(options: &LogOptions) -> Result<Log, LoggingError> {
+    let (way, panics) = match &options.target {
+        LogTarget::Journal => (Way::Journal(journal::Journal::connect(JOURNAL_SOCKET.into())), None),
+        LogTarget::Text { colour } => (Way::lines(Form::Text { colour: *colour }, stderr), None),
+        LogTarget::Json => (Way::lines(Form::Json, stderr), None),
+        LogTarget::File { path, json } => {
+            let failed = |source| LoggingError::File { path: path.clone(), source };
+            let file = LogFile::open(path.clone()).map_err(failed)?;
+            let form = if *json { Form::Json } else { Form::Text { colour: false } };
+            let to = file.clone();
+            (Way::lines(form, move |line: &[u8]| to.write(line)), Some(file))
         }
-        LogTarget::Text { .. } | LogTarget::Json => subscriber(options, std::io::stderr)?.into(),
     };
-    dispatch.try_init().map_err(|_| LoggingError::Twice)
+    install_panic_hook(options.scrubber.clone(), panics);
+    let (log, outlet) = outlet(options, way)?;
+    tracing_subscriber::registry().with(outlet).try_init().map_err(|_| LoggingError::Twice)?;
+    Ok(log)
 }
 
-fn filter(options: &LogOptions) -> Result<EnvFilter, LoggingError> {
-    EnvFilter::try_new(&options.filter)
-        .map_err(|source| LoggingError::Filter { filter: options.filter.clone(), source })
+fn stderr(line: &[u8]) {
+    // There is no place left to say that the log cannot be written.
+    let _ = std::io::stderr().write_all(line);
 }
 
-/// A subscriber that writes masked lines to `writer`, as text or as JSON.
+fn outlet(options: &LogOptions, way: Way) -> Result<(Log, Outlet), LoggingError> {
+    let bad = |source| LoggingError::Filter { filter: options.filter.clone(), source };
+    let filter: LogFilter = options.filter.parse().map_err(bad)?;
+    let log = Log::new(filter, options.clock.clone());
+    Ok((log.clone(), Outlet::new(log, way, options.scrubber.clone())))
+}
+
+/// A subscriber that hands each masked line to `write`, as text or as JSON; and what changes its levels.
 ///
 /// # Errors
 /// [`LoggingError::Filter`].
-pub fn subscriber<W>(
+pub fn subscriber(
     options: &LogOptions,
-    writer: W,
-) -> Result<Box<dyn Subscriber + Send + Sync>, LoggingError>
-where
-    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
-{
-    let filter = filter(options)?;
-    let json = options.target == LogTarget::Json;
-    let lines = tracing_subscriber::fmt::layer()
-        .with_timer(OurTime(options.clock.clone()))
-        .with_writer(Scrubbing::new(writer, options.scrubber.clone(), json));
-    let registry = tracing_subscriber::registry().with(filter);
-    Ok(if json {
-        Box::new(registry.with(lines.json()))
-    } else {
-        let colour = matches!(options.target, LogTarget::Text { colour: true });
-        Box::new(registry.with(lines.compact().with_ansi(colour)))
-    })
-}
-
-struct OurTime(Clock);
-
-impl FormatTime for OurTime {
-    fn format_time(&self, out: &mut Writer<'_>) -> std::fmt::Result {
-        write!(out, "{}", self.0.now())
-    }
+    write: impl Fn(&[u8]) + Send + Sync + 'static,
+) -> Result<(Log, Box<dyn Subscriber + Send + Sync>), LoggingError> {
+    let form = match &options.target {
+        LogTarget::Json | LogTarget::File { json: true, .. } => Form::Json,
+        LogTarget::Text { colour } => Form::Text { colour: *colour },
+        LogTarget::Journal | LogTarget::File { .. } => Form::Text { colour: false },
+    };
+    let (log, outlet) = outlet(options, Way::lines(form, write))?;
+    Ok((log, Box::new(tracing_subscriber::registry().with(outlet))))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ fn daemon() -> DaemonUnit {
         stop_timeout: Duration::ZERO,
         store_path: None::<PathBuf>,
         store_normal: false,
-        log_level: String::new(),
+        log: Default::default(),
         secrets: Default::default(),
         own: Vec::new(),
         known: Vec::new(),

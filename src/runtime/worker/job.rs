@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::{JobEnd, Shared, WorkerEngine, job_error, money, request, verdict};
 use crate::engine::after::{After, Situation, after};
@@ -34,7 +35,15 @@ pub(super) async fn run(shared: Arc<Shared>, engine: WorkerEngine, lease: Lease,
     if doubted {
         shared.engines.doubt(&engine.unit.name);
     }
-    match attempt(&shared, &engine, &lease).await {
+    let span = tracing::info_span!(
+        "job",
+        unit,
+        case = %lease.case.id,
+        run = tracing::field::Empty,
+        generation = shared.parts.orders.generation,
+        connector = lease.case.connector,
+    );
+    match attempt(&shared, &engine, &lease).instrument(span).await {
         Ok(end) => end,
         // Nothing was written: whoever holds the case now goes on with it.
         Err(StoreError::LeaseLost(_)) => JobEnd::GivenBack,
@@ -59,15 +68,16 @@ async fn attempt(shared: &Shared, engine: &WorkerEngine, lease: &Lease) -> Resul
             let soon = until.is_some_and(|until| until.since(parts.clock.now()) <= Duration::from_secs(300));
             let until = until.map(|until| until.to_string());
             if soon {
-                tracing::debug!(%case, engine = engine.unit.name, until, "parked: {reason}");
+                tracing::debug!(until, "parked: {reason}");
             } else if shared.engines.is_news(format!("{} {until:?}", engine.unit.name)) {
-                tracing::warn!(%case, engine = engine.unit.name, until, "parked: {reason}");
+                tracing::warn!(until, "parked: {reason}");
             } else {
-                tracing::info!(%case, engine = engine.unit.name, until, "parked: {reason}");
+                tracing::info!(until, "parked: {reason}");
             }
             return Ok(JobEnd::Parked(None));
         }
     };
+    tracing::Span::current().record("run", tracing::field::display(run));
     Point::AfterBegin.pass();
     if let Some(fault) = fault {
         return finish(shared, engine, lease, run, &items, Err(fault)).await;
@@ -109,7 +119,7 @@ async fn keep_lease(shared: &Shared, lease: &Lease, cancel: &CancellationToken) 
         match shared.parts.store.renew(vec![(lease.case.id, lease.token)], limits::LEASE).await {
             Ok(lost) if lost.is_empty() => {}
             // A busy disk: the lease still has two thirds to go.
-            Err(error) => tracing::debug!(case = %lease.case.id, "extending the lease: {}", chain(&error)),
+            Err(error) => tracing::debug!("extending the lease: {}", chain(&error)),
             Ok(_) => {
                 cancel.cancel();
                 return;
@@ -171,7 +181,7 @@ async fn finish_patiently(shared: &Shared, lease: &Lease, finish: FinishRun) -> 
     for _ in 0..FINISH_TRIES_MAX {
         match store.finish_run(finish.clone()).await {
             Err(error @ StoreError::Sql { .. }) => {
-                tracing::warn!(case = %lease.case.id, "the result is kept and recorded later: {}", chain(&error));
+                tracing::warn!("the result is kept and recorded later: {}", chain(&error));
                 tokio::time::sleep(FINISH_WAIT).await;
                 let _ = store.renew(vec![(lease.case.id, lease.token)], limits::LEASE).await;
             }
@@ -270,9 +280,9 @@ async fn failure_end(
     shared.engines.failed(&engine.unit.name, &error.failure, &detail, now);
     match shared.engines.line(&engine.unit.name, &error.failure, &detail, now) {
         Some(line) => {
-            tracing::warn!(case = %lease.case.id, engine = engine.unit.name, class = word, "{line}");
+            tracing::warn!(class = word, "{line}");
         }
-        None => tracing::debug!(case = %lease.case.id, engine = engine.unit.name, class = word, "run failed"),
+        None => tracing::debug!(class = word, "run failed"),
     }
     let next = match (decision.next, fallback) {
         (After::FallBack, Some(next)) => {

@@ -92,7 +92,7 @@ pub(super) async fn keep_prompt(shared: &Shared, run: RunId, request: &EngineReq
     // A prompt is cut to this before it is sent; what an engine adds around it may go beyond.
     let kept = cut(&masked, limits::PROMPT_BYTES_MAX * 2).to_owned();
     if let Err(error) = shared.parts.store.keep_prompt(run, kept).await {
-        tracing::warn!(%run, "the prompt is not kept: {}", chain(&error));
+        tracing::warn!("the prompt is not kept: {}", chain(&error));
     }
 }
 

@@ -25,6 +25,7 @@ use super::tree::{Data, Node};
 use super::value::Value;
 use super::words;
 use crate::diag::Span;
+use crate::model::log_filter::LogFilter;
 
 /// The key whose value is decoded, and what its value may refer to.
 #[derive(Clone, Copy)]
@@ -102,6 +103,7 @@ pub(crate) fn decode(
             | ValueType::Host
             | ValueType::Choice(_)
             | ValueType::Unit(_)
+            | ValueType::LogFilter
             | ValueType::Backlog
             | ValueType::Calendars
             | ValueType::Tests(_)
@@ -192,6 +194,13 @@ fn scalar(
         ValueType::Tests(tested) => {
             tests_of::decode(at, *tested, span, given, report).map(|text| Value::List(vec![text]))
         }
+        ValueType::LogFilter => match given.parse::<LogFilter>() {
+            Ok(filter) => Some(Value::Text(filter.to_string())),
+            Err(why) => {
+                bad(report, &why.to_string());
+                None
+            }
+        },
         ValueType::Unit(kind) => list::unit_name(at, kind, span, given, report, references).map(Value::Text),
         _ => Some(Value::Text(given.to_owned())),
     }
@@ -244,6 +253,7 @@ pub(crate) fn expected(value: &ValueType) -> String {
         ValueType::Choices(words) => format!("a list of {}", words::any_of(words.iter().copied())),
         ValueType::Secret => "`{ secret = \"NAME\" }` or `{ env = \"NAME\" }`".to_owned(),
         ValueType::EnvMap => "a table of names and texts".to_owned(),
+        ValueType::LogFilter => "a level such as `\"info\"`, or a list of them by unit".to_owned(),
         ValueType::Backlog => "`\"new\"`, `\"all\"` or an age such as `\"7d\"`".to_owned(),
         ValueType::Calendars => "a calendar such as `\"Mon..Fri 09:00\"`, or a list of them".to_owned(),
         ValueType::Tests(Tested::Path) => "a path such as `\"~/mail\"`, or a list of them".to_owned(),

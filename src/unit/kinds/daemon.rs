@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::unit::kinds::{money, secret};
-use crate::unit::plan::DaemonUnit;
+use crate::unit::plan::{DaemonUnit, LogSettings};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -58,10 +58,28 @@ const STORE: &[KeySpec] = &[
     .at_start(),
 ];
 
-const LOG: &[KeySpec] =
-    &[KeySpec::new("level", ValueType::Text, "A level, or a filter such as `info,workagent::store=debug`")
-        .default("\"info\"")
-        .at_start()];
+const LOG: &[KeySpec] = &[
+    KeySpec::new(
+        "level",
+        ValueType::LogFilter,
+        "`off`, `error`, `warn`, `info`, `debug` or `trace`; with others for single units and parts of the program, as in \
+         `info,inbox.connector=debug,workagent::store=trace`",
+    )
+    .default("\"info\""),
+    KeySpec::new(
+        "format",
+        ValueType::Choice(&["text", "json"]),
+        "Lines for people, or one JSON object a line; the journal has its fields anyway",
+    )
+    .default("\"text\"")
+    .at_start(),
+    KeySpec::new(
+        "file",
+        ValueType::Path,
+        "Write the log to this file instead of standard error or the journal; it is rotated, 20 MB in all",
+    )
+    .at_start(),
+];
 
 const TRUST: &[KeySpec] = &[
     KeySpec::new("own", ValueType::List, "Your own addresses, or globs: `trust = [\"own\"]` of routes"),
@@ -85,7 +103,11 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
         stop_timeout: daemon.duration("stop_timeout").unwrap_or(Duration::from_secs(20)),
         store_path: store.path("path").cloned(),
         store_normal: store.text("synchronous") == Some("normal"),
-        log_level: log.text("level").unwrap_or("info").to_owned(),
+        log: LogSettings {
+            filter: log.text("level").and_then(|text| text.parse().ok()).unwrap_or_default(),
+            json: log.text("format") == Some("json"),
+            file: log.path("file").cloned(),
+        },
         secrets: secret::defaults(&table(secret::DAEMON.name)),
         own: trust.list("own").to_vec(),
         known: trust.list("known").to_vec(),

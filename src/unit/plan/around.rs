@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{SecretDefaults, UnitName};
 use crate::model::budget::Budget;
+use crate::model::log_filter::LogFilter;
 use crate::model::schedule::Schedule;
 
 /// Limits of the daemon.
@@ -24,14 +25,25 @@ pub struct DaemonUnit {
     pub store_path: Option<PathBuf>,
     /// `[store] synchronous = "normal"`.
     pub store_normal: bool,
-    /// `[log] level`, an env-filter text.
-    pub log_level: String,
+    /// `[log]`
+    pub log: LogSettings,
     /// Where secrets without a unit are kept.
     pub secrets: SecretDefaults,
     /// `[trust] own`: addresses of the user, or globs.
     pub own: Vec<String>,
     /// `[trust] known`: addresses that count as known, or globs.
     pub known: Vec<String>,
+}
+
+/// What is logged, and where to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogSettings {
+    /// `level`
+    pub filter: LogFilter,
+    /// `format = "json"`
+    pub json: bool,
+    /// `file`
+    pub file: Option<PathBuf>,
 }
 
 /// Settings of a runtime.

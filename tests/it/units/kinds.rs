@@ -158,7 +158,8 @@ fn keys_that_are_read_at_the_start_are_named() {
     for (kind, table, key, expected) in [
         (Kind::Daemon, "store", "path", true),
         (Kind::Daemon, "store", "synchronous", true),
-        (Kind::Daemon, "log", "level", true),
+        (Kind::Daemon, "log", "level", false),
+        (Kind::Daemon, "log", "file", true),
         (Kind::Daemon, "daemon", "workers", false),
         (Kind::Connector, "connector", "hold", false),
         (Kind::Connector, "store", "path", false),

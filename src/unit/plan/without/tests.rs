@@ -27,7 +27,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             stop_timeout: std::time::Duration::ZERO,
             store_path: None,
             store_normal: false,
-            log_level: String::new(),
+            log: Default::default(),
             secrets: Default::default(),
             own: Vec::new(),
             known: Vec::new(),

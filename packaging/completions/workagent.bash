@@ -127,6 +127,9 @@ _workagent() {
             workagent,plan)
                 cmd="workagent__subcmd__plan"
                 ;;
+            workagent,purge)
+                cmd="workagent__subcmd__purge"
+                ;;
             workagent,reload)
                 cmd="workagent__subcmd__reload"
                 ;;
@@ -387,6 +390,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help,plan)
                 cmd="workagent__subcmd__help__subcmd__plan"
+                ;;
+            workagent__subcmd__help,purge)
+                cmd="workagent__subcmd__help__subcmd__purge"
                 ;;
             workagent__subcmd__help,reload)
                 cmd="workagent__subcmd__help__subcmd__reload"
@@ -767,7 +773,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service mcp confined help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service purge mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1905,7 +1911,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service mcp confined help"
+            opts="run status validate explain backlog new schema manual completions analyze review case route env cost outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service purge mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2733,6 +2739,20 @@ _workagent() {
         workagent__subcmd__help__subcmd__plan__subcmd__unpin)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__purge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -4241,6 +4261,32 @@ _workagent() {
         workagent__subcmd__plan__subcmd__unpin)
             opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__purge)
+            opts="-h -V --receipts --yes --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -10,6 +10,7 @@ mod facts;
 mod linger;
 mod manager;
 mod path;
+mod record;
 mod secrets;
 mod service;
 mod service_file;
@@ -47,7 +48,7 @@ struct Check {
 }
 
 /// All checks, in the order in which a person would look.
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 15] = [
     Check { name: "manager", title: "service manager", run: manager::check },
     Check { name: "service", title: "service", run: service::check },
     Check { name: "service-file", title: "service file", run: service_file::check },
@@ -60,6 +61,8 @@ const CHECKS: [Check; 13] = [
     Check { name: "units", title: "unit files", run: units::check },
     Check { name: "secrets", title: "secrets", run: secrets::check },
     Check { name: "state-folder", title: "state folder", run: state_folder::check },
+    Check { name: "record", title: "record", run: record::check },
+    Check { name: "record-place", title: "where it lies", run: record::place },
     Check { name: "clock", title: "clock", run: clock::check },
 ];
 

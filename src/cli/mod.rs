@@ -34,6 +34,7 @@ pub mod outbox;
 pub mod pager;
 pub mod pause;
 pub mod plan;
+pub mod purge;
 pub mod reload;
 pub mod replay;
 pub mod restore;
@@ -182,6 +183,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Run the daemon as a service of yours: systemd or launchd
     Service(service::ServiceArgs),
+    /// Let go of everything that came through one connector
+    Purge(purge::PurgeArgs),
     /// Serve cases to an agent over MCP: it reads and proposes, and cannot send
     Mcp(mcp::McpArgs),
     /// Become another program with fewer rights: how the daemon starts what it confines
@@ -290,6 +293,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Restore(args) => threads(1)?.block_on(restore::command(args, context)),
         Command::Doctor(args) => threads(1)?.block_on(doctor::command(args, context)),
         Command::Service(args) => threads(1)?.block_on(service::command(args, context)),
+        Command::Purge(args) => threads(1)?.block_on(purge::command(args, context)),
         Command::Mcp(args) => threads(1)?.block_on(mcp::command(args, context)),
     }
 }

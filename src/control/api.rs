@@ -5,6 +5,7 @@ mod cases;
 mod cost;
 mod log;
 mod outbox;
+mod purge;
 mod review;
 mod secrets;
 mod status;
@@ -61,6 +62,8 @@ pub struct ApiState {
     pub clock: Clock,
     /// Masks secrets.
     pub scrubber: Scrubber,
+    /// What is to be said of the place where the record lies.
+    pub warnings: Vec<String>,
 }
 
 /// What runs now; replaced by each reload.
@@ -133,6 +136,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/secrets/changed", post(secrets::changed))
         .route("/v1/secrets/rotate", post(secrets::rotate))
         .route("/v1/outbox/{id}/dismiss", post(outbox::dismiss))
+        .route("/v1/connectors/{connector}/purge", get(purge::look).post(purge::purge))
         .route("/v1/pause", post(pause))
         .route("/v1/resume", post(resume))
         .route("/v1/kick/{unit}", post(kick))

@@ -404,3 +404,10 @@ pub struct RouteView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<RestView>,
 }
+
+/// Lets go of a connector's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PurgeBody {
+    /// The record of sends goes too.
+    pub receipts: bool,
+}

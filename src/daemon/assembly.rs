@@ -33,6 +33,7 @@ use super::holds::Holds;
 use super::lock::{InstanceLock, LockError};
 use super::mark;
 use super::paths::Paths;
+use super::place;
 use super::reload::effective;
 use super::secrets::Around;
 use super::unit_source::Pinned;
@@ -279,7 +280,10 @@ impl Assembly {
             pinned: self.pinned,
             ..Present::new(Arc::clone(&self.bundle.plan), self.bundle.generation, findings)
         };
+        let database = &self.store.life().path;
+        let warnings = place::warning(database.parent().unwrap_or(database)).into_iter().collect();
         ApiState {
+            warnings,
             store: self.store.clone(),
             desk: self.bundle.desk.clone(),
             secrets: self.secrets.clone(),

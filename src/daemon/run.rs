@@ -8,7 +8,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::assembly::Assembly;
+use super::backup::units_of;
 use super::clock_watch;
+use super::housekeeping::Housekeeping;
 use super::logging::Log;
 use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
@@ -23,6 +25,7 @@ use crate::control::manager::{Manager, Why};
 use crate::control::server::{self, Fault};
 use crate::control::wire::units::ReloadView;
 use crate::supervise::Group;
+use crate::unit::search::SearchEnv;
 
 /// The tasks of the process itself end at once when told to; this is the bound.
 pub(super) const PROCESS_STOP: Duration = Duration::from_secs(5);
@@ -52,6 +55,18 @@ pub async fn run(
             "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"
         );
     }
+    for warning in &api.warnings {
+        tracing::warn!("{warning}");
+    }
+    let search_env = SearchEnv::read(&environment);
+    let house = Housekeeping {
+        store: store.clone(),
+        paths: paths.clone(),
+        units: units_of(files.search(), &search_env),
+        home: search_env.home,
+        present: api.present.clone(),
+        clock: clock.clone(),
+    };
     let rooms = Rooms {
         store: store.clone(),
         secrets,
@@ -123,6 +138,10 @@ pub async fn run(
     // In a stop, drivers end one after another, and every step of it has its deadline.
     let stopping = orders.stop.clone();
     let alive = move || stopping.is_cancelled() || alive();
+    let house_end = end.clone();
+    process.spawn("housekeeping", async move {
+        house_end.run_until_cancelled(house.work()).await;
+    });
     process.spawn("watchdog", async move { service.watchdog(alive, &watched).await });
 
     tracing::info!(socket = %paths.socket.display(), "running: {status}");

@@ -8,7 +8,7 @@ pub const FAILURE: u8 = 1;
 pub const USAGE: u8 = 2;
 /// `status`: something enabled is not well. `validate --strict`: warnings.
 pub const NOT_WELL: u8 = 3;
-/// The database was made by a newer program, altered or is damaged; it was not touched.
+/// The database is gone, damaged, altered, of another program or made by a newer one; nothing was touched or made.
 pub const DATABASE: u8 = 65;
 /// The daemon is not running.
 pub const NOT_RUNNING: u8 = 69;

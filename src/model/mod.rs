@@ -13,6 +13,7 @@ pub mod environment;
 pub mod exit;
 pub mod ids;
 pub mod item;
+pub mod keep;
 pub mod language;
 pub mod limits;
 pub mod live;

@@ -70,6 +70,18 @@ pub async fn copy_database(path: &Path, expected: &Expected, to: &Path) -> Resul
     check_copy(to).await
 }
 
+/// Looks at the database without changing a byte, also while others use it: `true` where there is one, `false` where none
+/// was made yet.
+///
+/// # Errors
+/// As [`Store::open_expected`](super::Store::open_expected) has them for a database that cannot be used.
+pub async fn check_database(path: &Path, expected: &Expected) -> Result<bool> {
+    match look(path, &open::migrations(open::MIGRATIONS)).await? {
+        Found::Ours(_) => Ok(true),
+        Found::Nothing => missed(path, expected).map_or(Ok(false), Err),
+    }
+}
+
 /// Looks at a copy that nobody uses: ours, of a schema that this program knows, and whole. Gives the number of its newest
 /// migration.
 ///

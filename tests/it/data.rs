@@ -467,3 +467,45 @@ mod replaced {
         check(&newer, "in format 9");
     }
 }
+
+mod kept {
+    use super::*;
+
+    #[test]
+    fn one_connector_s_data_goes_when_it_is_off_and_the_person_says_so() {
+        let server = Server::new();
+        let house = machine(&server, "auto");
+        server.item(1, BEFORE);
+        let daemon = house.daemon(&[]);
+        case_is(&house, "item 1", CaseState::Sent);
+        let ran = house.run(&["purge", "desk", "--yes"]);
+        assert!(ran.code == Some(1) && ran.err.contains("workagent disable desk.connector"), "{}", ran.err);
+        house.ok(&["disable", "desk.connector"]);
+        let ran = house.run(&["purge", "desk"]);
+        assert!(ran.code == Some(1) && ran.err.contains("1 cases with their 1 items"), "{}", ran.err);
+        assert_eq!(titles(&cases(&house)), ["item 1"]);
+        house.ok(&["purge", "desk", "--yes"]);
+        assert_eq!(titles(&cases(&house)), ["(purged)"]);
+        let sent = &actions(&house)[0];
+        assert!(sent.body.is_empty() && sent.receipt.is_some(), "{sent:?}");
+        house.ok(&["purge", "desk", "--receipts", "--yes"]);
+        assert!(cases(&house).is_empty() && actions(&house).is_empty());
+        assert!(house.run(&["purge", "desk", "--yes"]).err.contains("no record of a connector desk"));
+        daemon.stop();
+    }
+
+    #[test]
+    fn a_folder_that_is_kept_in_step_is_warned_of() {
+        let mut house = House::new();
+        let state = house.path("Dropbox/state").display().to_string();
+        house.set("WORKAGENT_STATE_DIR", &state);
+        let warned = |view: &workagent::control::wire::StatusView| {
+            view.notes.iter().any(|note| note.contains("is kept in step by Dropbox"))
+        };
+        assert!(warned(&house.status().0));
+        let ran = house.run(&["run", "--once"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        house.set("WORKAGENT_STATE_DIR", &house.path("state").display().to_string());
+        assert!(!warned(&house.status().0));
+    }
+}

@@ -10,6 +10,7 @@ use crate::cli::backend::{daemon_environment, running};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::control::wire::{Hello, StatusView};
+use crate::daemon::mark;
 use crate::daemon::paths::Paths;
 use crate::daemon::secrets::Around;
 use crate::daemon::service::{ServiceError, Site, State, Supervisor, System, state, systemd};
@@ -18,6 +19,7 @@ use crate::model::environment::Environment;
 use crate::model::time::Timestamp;
 use crate::process::ProcessRoom;
 use crate::secret::Scrubber;
+use crate::store::check_database;
 
 /// The tasks of the process itself end within this at a stop, beside the units.
 const PROCESS_STOP_S: u64 = 5;
@@ -77,6 +79,10 @@ pub struct Facts {
     pub units: usize,
     /// Where secrets are kept, and what is wrong there.
     pub secrets: Result<String, String>,
+    /// The file of the record.
+    pub database: PathBuf,
+    /// Whether there is one, or why it cannot be used.
+    pub record: Result<bool, String>,
     pub paths: Paths,
     pub scrubber: Scrubber,
 }
@@ -128,7 +134,11 @@ impl Facts {
         } else {
             Vec::new()
         };
+        let database = compiled.plan.daemon.store_path.clone().unwrap_or_else(|| paths.database());
+        let record = check_database(&database, &mark::expected(&paths.state)).await;
         Ok(Self {
+            record: record.map_err(|error| crate::model::class::chain(&error)),
+            database,
             now: context.clock.now(),
             version: env!("CARGO_PKG_VERSION"),
             home: context.environment.get("HOME").map(PathBuf::from),

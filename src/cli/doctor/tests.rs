@@ -68,6 +68,8 @@ fn well(root: &Path) -> Facts {
         findings: Counts::default(),
         units: 3,
         secrets: Ok("1 value: the file secrets.age".to_owned()),
+        database: Paths::below(root).unwrap().database(),
+        record: Ok(true),
         paths: Paths::below(root).unwrap(),
         scrubber: Scrubber::default(),
     }
@@ -305,4 +307,18 @@ fn json_is_stable() {
     assert_eq!(linger["level"], "warning");
     assert_eq!(linger["mend"], "loginctl enable-linger");
     assert!(linger["wrong"].as_array().unwrap().len() == 1 && linger["looked_at"].is_string());
+}
+
+#[test]
+fn a_record_that_cannot_be_used_and_one_in_a_bad_place_are_told() {
+    let (level, wrong, mend) =
+        check("record", |facts| facts.record = Err("the database x is damaged".into()));
+    assert_eq!((level, wrong.as_str()), (Level::Problem, "the database x is damaged"));
+    assert_eq!(mend.as_deref(), Some("workagent status"));
+    let (level, wrong, _) = check("record-place", |facts| {
+        let folder = facts.database.parent().unwrap().join("Dropbox");
+        std::fs::create_dir_all(&folder).unwrap();
+        facts.database = folder.join("w.db");
+    });
+    assert!(level == Level::Warning && wrong.contains("by Dropbox"), "{wrong}");
 }

@@ -1,6 +1,7 @@
 //! Status: the board, the plan and the record, put together for a glance. Everything shown as running carries an age.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -14,6 +15,7 @@ use crate::control::wire::{
 use crate::model::cycle::RuntimeSummary;
 use crate::model::money::shown_usd;
 use crate::model::secret_ref::SecretRef;
+use crate::model::time::{Timestamp, short_span};
 use crate::runtime::RuntimeRecord;
 use crate::store::{Rests, StoreError};
 use crate::supervise::{UnitState, UnitStatus};
@@ -57,6 +59,7 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
     units.sort_by_key(|unit| (rank(&unit.unit), unit.unit.clone()));
     let budgets = super::cost::budgets(state, &present.plan, now).await?;
     let near: Vec<String> = budgets.iter().filter(|budget| budget.near).map(near).collect();
+    let record = record(state, now).await?;
     let counts: CountsView = state.store.counts().await?.into();
     Ok(StatusView {
         api: API_VERSION,
@@ -69,7 +72,7 @@ async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError> {
         started_at: state.daemon.then_some(state.started_at),
         now,
         units,
-        notes: [notes(&counts), near, super::secrets::unwell(state), situation(&present)].concat(),
+        notes: [notes(&counts), near, super::secrets::unwell(state), situation(&present), record].concat(),
         secret_stores: state.secrets.standings().into_iter().map(Into::into).collect(),
         budgets,
         counts,
@@ -189,6 +192,22 @@ fn situation(present: &Present) -> Vec<String> {
     notes
 }
 
+/// So long it is told that an earlier state was put back.
+const RESTORED_TOLD: Duration = Duration::from_secs(7 * 86_400);
+
+/// What a person should know of the record itself.
+async fn record(state: &Arc<ApiState>, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    let mut notes = state.warnings.clone();
+    if let Some(restored) =
+        state.store.last_restore().await?.filter(|restored| now.since(restored.at) < RESTORED_TOLD)
+    {
+        let span = short_span(now.since(restored.at));
+        notes.push(format!("put back {span} ago ({}): what came in before waits for you", restored.why));
+    }
+    notes.extend(state.store.flag("backup-failed").await?);
+    Ok(notes)
+}
+
 /// "1 item", "2 items".
 fn counted(count: u64, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
@@ -257,7 +276,7 @@ fn unit_view(unit: &str, status: &UnitStatus<RuntimeRecord>, plan: &Plan) -> Uni
 struct About<'a> {
     description: String,
     off: Option<&'a Off>,
-    every: Option<std::time::Duration>,
+    every: Option<Duration>,
     kept: Option<String>,
     replies: Option<String>,
 }

@@ -12,6 +12,7 @@ use super::kept::{ENDING, FOLDER};
 use crate::model::limits;
 use crate::model::time::Timestamp;
 use crate::store::{Expected, copy_database};
+use crate::unit::search::{SearchEnv, SearchPath};
 
 /// What a backup is made of.
 pub struct Sources {
@@ -42,6 +43,14 @@ pub struct Made {
     pub size_bytes: u64,
     /// What is in it.
     pub manifest: Manifest,
+}
+
+/// The user's own directory of unit files: the first of a list that is given by hand, else the usual one.
+#[must_use]
+pub fn units_of(search: &SearchPath, env: &SearchEnv) -> Option<PathBuf> {
+    let passing = env.runtime_dir.as_ref().map(|dir| dir.join("workagent/units"));
+    let given = search.dirs.last().filter(|dir| Some(*dir) != passing.as_ref()).cloned();
+    given.or_else(|| SearchPath::user_dir(env).filter(|dir| search.dirs.contains(dir)))
 }
 
 /// Where a backup goes when nobody says where: a name of its own in the state directory.

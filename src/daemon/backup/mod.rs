@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub use archive::{FORMAT, Manifest, SecretsKept};
 pub use kept::{Kept, kept};
-pub use make::{Made, Sources, make, usual_path};
+pub use make::{Made, Sources, make, units_of, usual_path};
 pub use restore::{Plan, Restore, Restored, Target, restore};
 
 use crate::store::StoreError;

@@ -15,6 +15,7 @@ fn daemon() -> DaemonUnit {
         stop_timeout: Duration::ZERO,
         store_path: None::<PathBuf>,
         store_normal: false,
+        keep: crate::model::keep::Keep::default(),
         log: Default::default(),
         secrets: Default::default(),
         own: Vec::new(),

@@ -1,4 +1,4 @@
-//! Bounds of the database and of the life of the data: backups, copies.
+//! Bounds of the database and of the life of the data: backups, copies, what is let go of.
 
 use std::time::Duration;
 
@@ -28,3 +28,18 @@ pub const WAL_QUIET: Duration = Duration::from_millis(500);
 
 /// Databases up to this size are checked whole at start; beyond, that would be the whole start-up time.
 pub const QUICK_CHECK_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The first time that house is kept after a start.
+pub const HOUSEKEEPING_FIRST: Duration = Duration::from_secs(600);
+
+/// Between two times: nothing of it is urgent.
+pub const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(3600);
+
+/// Steps of one kind in one time; what is left is there for the next.
+pub const HOUSEKEEPING_STEPS_MAX: usize = 200;
+
+/// Cases of one step: with all that belongs to them a few hundred rows, some ten milliseconds.
+pub const KEEP_CASES_STEP: usize = 100;
+
+/// A megabyte of free pages is room to write into, not waste.
+pub const FREE_PAGES_MIN: i64 = 256;

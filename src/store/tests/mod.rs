@@ -3,6 +3,7 @@
 mod crash;
 mod file;
 mod invariants;
+mod keep;
 mod life;
 mod locked;
 mod money;

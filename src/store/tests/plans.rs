@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    drafts, ingest, leases, life, money, outbox, pages, pending, people, records, recovery, rests, runs,
+    drafts, ingest, keep, leases, life, money, outbox, pages, pending, people, records, recovery, rests, runs,
 };
 use super::*;
 
@@ -88,6 +88,11 @@ fn hot_statements_go_by_index() {
         ("return", recovery::RETURN),
         ("uncertain", recovery::UNCERTAIN),
         ("stamp", life::STAMP),
+        ("over", keep::OVER),
+        ("dismissed", keep::DISMISSED),
+        ("texts", keep::TEXTS),
+        ("journal", keep::JOURNAL),
+        ("runs", keep::RUNS),
         ("is restored", life::IS_RESTORED),
         ("for a person", life::FOR_A_PERSON),
     ];

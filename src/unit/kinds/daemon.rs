@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::model::keep::Keep;
 use crate::unit::kinds::{money, secret};
 use crate::unit::plan::{DaemonUnit, LogSettings};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -56,7 +57,34 @@ const STORE: &[KeySpec] = &[
     )
     .default("\"full\"")
     .at_start(),
+    KeySpec::new(
+        "keep_texts",
+        ValueType::Duration { min_s: DAY_S, max_s: CENTURY_S },
+        "Texts of items, drafts and sends stay for so long after their case is over; absent: for ever",
+    ),
+    KeySpec::new(
+        "keep_journal",
+        ValueType::Duration { min_s: DAY_S, max_s: CENTURY_S },
+        "Lines of the journal, likewise",
+    ),
+    KeySpec::new(
+        "keep_runs",
+        // Budgets of a month are counted from them.
+        ValueType::Duration { min_s: 62 * DAY_S, max_s: CENTURY_S },
+        "Runs and what they cost, likewise",
+    ),
+    KeySpec::new(
+        "backup_every",
+        ValueType::Duration { min_s: 3600, max_s: 366 * DAY_S },
+        "Time between two backups that the daemon makes by itself, in `backups` in the state directory; absent: none",
+    ),
+    KeySpec::new("backups", ValueType::Integer { min: 1, max: 1000 }, "Of these, so many are kept")
+        .default("7"),
 ];
+
+const DAY_S: u64 = 86_400;
+
+const CENTURY_S: u64 = 36_525 * DAY_S;
 
 const LOG: &[KeySpec] = &[
     KeySpec::new(
@@ -103,6 +131,13 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
         stop_timeout: daemon.duration("stop_timeout").unwrap_or(Duration::from_secs(20)),
         store_path: store.path("path").cloned(),
         store_normal: store.text("synchronous") == Some("normal"),
+        keep: Keep {
+            texts: store.duration("keep_texts"),
+            journal: store.duration("keep_journal"),
+            runs: store.duration("keep_runs"),
+            backup_every: store.duration("backup_every"),
+            backups: store.integer("backups").and_then(|n| usize::try_from(n).ok()).unwrap_or(7),
+        },
         log: LogSettings {
             filter: log.text("level").and_then(|text| text.parse().ok()).unwrap_or_default(),
             json: log.text("format") == Some("json"),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{SecretDefaults, UnitName};
 use crate::model::budget::Budget;
+use crate::model::keep::Keep;
 use crate::model::log_filter::LogFilter;
 use crate::model::schedule::Schedule;
 
@@ -25,6 +26,8 @@ pub struct DaemonUnit {
     pub store_path: Option<PathBuf>,
     /// `[store] synchronous = "normal"`.
     pub store_normal: bool,
+    /// What of `[store]` is about time.
+    pub keep: Keep,
     /// `[log]`
     pub log: LogSettings,
     /// Where secrets without a unit are kept.

@@ -27,6 +27,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             stop_timeout: std::time::Duration::ZERO,
             store_path: None,
             store_normal: false,
+            keep: crate::model::keep::Keep::default(),
             log: Default::default(),
             secrets: Default::default(),
             own: Vec::new(),

@@ -81,6 +81,7 @@ catalog! {
         outbound,
         pending,
         scheduler,
+        rotation,
         onboarding,
     }
     targets: {

@@ -553,8 +553,14 @@ _workagent() {
             workagent__subcmd__help__subcmd__secret,remove)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__remove"
                 ;;
+            workagent__subcmd__help__subcmd__secret,rotate)
+                cmd="workagent__subcmd__help__subcmd__secret__subcmd__rotate"
+                ;;
             workagent__subcmd__help__subcmd__secret,set)
                 cmd="workagent__subcmd__help__subcmd__secret__subcmd__set"
+                ;;
+            workagent__subcmd__help__subcmd__secret,test)
+                cmd="workagent__subcmd__help__subcmd__secret__subcmd__test"
                 ;;
             workagent__subcmd__help__subcmd__service,install)
                 cmd="workagent__subcmd__help__subcmd__service__subcmd__install"
@@ -706,8 +712,14 @@ _workagent() {
             workagent__subcmd__secret,remove)
                 cmd="workagent__subcmd__secret__subcmd__remove"
                 ;;
+            workagent__subcmd__secret,rotate)
+                cmd="workagent__subcmd__secret__subcmd__rotate"
+                ;;
             workagent__subcmd__secret,set)
                 cmd="workagent__subcmd__secret__subcmd__set"
+                ;;
+            workagent__subcmd__secret,test)
+                cmd="workagent__subcmd__secret__subcmd__test"
                 ;;
             workagent__subcmd__secret__subcmd__help,help)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__help"
@@ -721,8 +733,14 @@ _workagent() {
             workagent__subcmd__secret__subcmd__help,remove)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__remove"
                 ;;
+            workagent__subcmd__secret__subcmd__help,rotate)
+                cmd="workagent__subcmd__secret__subcmd__help__subcmd__rotate"
+                ;;
             workagent__subcmd__secret__subcmd__help,set)
                 cmd="workagent__subcmd__secret__subcmd__help__subcmd__set"
+                ;;
+            workagent__subcmd__secret__subcmd__help,test)
+                cmd="workagent__subcmd__secret__subcmd__help__subcmd__test"
                 ;;
             workagent__subcmd__service,help)
                 cmd="workagent__subcmd__service__subcmd__help"
@@ -3027,7 +3045,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__secret)
-            opts="set login list remove"
+            opts="set login list test rotate remove"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3082,7 +3100,35 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__help__subcmd__secret__subcmd__rotate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__help__subcmd__secret__subcmd__set)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__secret__subcmd__test)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -5003,7 +5049,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version set login list remove help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version set login list test rotate remove help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5029,7 +5075,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__secret__subcmd__help)
-            opts="set login list remove help"
+            opts="set login list test rotate remove help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5098,7 +5144,35 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__secret__subcmd__help__subcmd__rotate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__secret__subcmd__help__subcmd__set)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__secret__subcmd__help__subcmd__test)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -5190,7 +5264,59 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__secret__subcmd__rotate)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__secret__subcmd__set)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__secret__subcmd__test)
             opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

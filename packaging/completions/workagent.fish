@@ -586,19 +586,21 @@ never\t'Never'"
 complete -c workagent -n "__fish_workagent_using_subcommand kick" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand kick" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand kick" -s V -l version -d 'Print version'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -l no-pager -d 'Do not show long lists in a pager'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -s V -l version -d 'Print version'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "login" -d 'Log in at the platform of a connector, with a client of your own, and store the token'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "list" -d 'List names and ages, never values'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "remove" -d 'Remove a value'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list remove help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -f -a "login" -d 'Log in at the platform of a connector, with a client of your own, and store the token'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -f -a "list" -d 'List names, where they are kept, ages, who reads them; never values'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -f -a "test" -d 'Read a value and tell that it is there, how old it is and who uses it; a locked keyring may ask for its password'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -f -a "rotate" -d 'Replace a value now, as its unit says: `how = "command"`, "oauth" or "ask"'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -f -a "remove" -d 'Remove a value'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and not __fish_seen_subcommand_from set login list test rotate remove help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from set" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -624,6 +626,22 @@ complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_s
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from list" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from test" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from test" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from test" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from test" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from test" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from rotate" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from rotate" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from rotate" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from rotate" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from rotate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from rotate" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -634,7 +652,9 @@ complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_s
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from remove" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "login" -d 'Log in at the platform of a connector, with a client of your own, and store the token'
-complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "list" -d 'List names and ages, never values'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "list" -d 'List names, where they are kept, ages, who reads them; never values'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "test" -d 'Read a value and tell that it is there, how old it is and who uses it; a locked keyring may ask for its password'
+complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "rotate" -d 'Replace a value now, as its unit says: `how = "command"`, "oauth" or "ask"'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Remove a value'
 complete -c workagent -n "__fish_workagent_using_subcommand secret; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c workagent -n "__fish_workagent_using_subcommand demo" -l dir -d 'Write the demo into this empty or new directory instead of a temporary one' -r -F
@@ -1203,7 +1223,9 @@ complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from outbox" -f -a "release" -d 'Decide about a held send: send it (again)'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "set" -d 'Store a value, asked for at the terminal or read from standard input'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "login" -d 'Log in at the platform of a connector, with a client of your own, and store the token'
-complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "list" -d 'List names and ages, never values'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "list" -d 'List names, where they are kept, ages, who reads them; never values'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "test" -d 'Read a value and tell that it is there, how old it is and who uses it; a locked keyring may ask for its password'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "rotate" -d 'Replace a value now, as its unit says: `how = "command"`, "oauth" or "ask"'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from secret" -f -a "remove" -d 'Remove a value'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from plan" -f -a "list" -d 'List the plans that are kept, newest first'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from plan" -f -a "show" -d 'Show the units of a plan, or the whole text of one of them'

@@ -85,6 +85,7 @@ fn entries(app: &AppRuntime, plan: &Plan) -> BTreeMap<String, Entry> {
     slotted(&mut all, &app.pending);
     slotted(&mut all, &app.scheduler);
     slotted(&mut all, &app.onboarding);
+    slotted(&mut all, &app.rotation);
     all
 }
 

@@ -1,14 +1,13 @@
 //! What a bundle is built from besides the plan.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::http::HttpRoom;
 use crate::model::environment::Environment;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
-use crate::secret::SecretStore;
 use crate::secret::scrub::Scrubber;
+use crate::secret::secrets::Secrets;
 use crate::store::Store;
 
 /// The rooms that every part may need. Opened once a process, shared by all bundles.
@@ -17,7 +16,7 @@ pub struct BundleDeps {
     /// The record.
     pub store: Store,
     /// Where secret values come from.
-    pub secrets: Arc<dyn SecretStore>,
+    pub secrets: Secrets,
     /// Masks secrets in what people see.
     pub scrubber: Scrubber,
     /// HTTP clients.

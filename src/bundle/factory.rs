@@ -22,6 +22,7 @@ use crate::runtime::onboarding::OnboardingRuntime;
 use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
 use crate::runtime::review::{ReviewDesk, ReviewRuntime};
+use crate::runtime::rotation::{RotationRuntime, Rotator, RotatorParts};
 use crate::runtime::scheduler::{SchedulerParts, SchedulerRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{ForRoute, WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
@@ -38,6 +39,8 @@ pub struct DaemonRuntimeBundle {
     pub app: Arc<AppRuntime>,
     /// Where decisions are made.
     pub desk: ReviewDesk,
+    /// Replaces secrets.
+    pub rotator: Arc<Rotator>,
     /// What each unit is doing; no-ops are entered at build.
     pub board: Board<RuntimeRecord>,
     /// Now.
@@ -72,6 +75,7 @@ struct Rooms {
     pending: Arc<PendingRuntime>,
     scheduler: Arc<SchedulerRuntime>,
     onboarding: Arc<OnboardingRuntime>,
+    rotation: Arc<RotationRuntime>,
 }
 
 /// What the runtimes of which there is one are told by a plan.
@@ -101,6 +105,7 @@ impl Succession {
         let Orders { generation, plan, worker, desk, outbound } = orders;
         let rooms = &bundle.parts.rooms;
         rooms.generation.set(generation);
+        bundle.rotator.adopt(Arc::clone(&bundle.plan));
         rooms.ingest.adopt(&plan);
         rooms.worker.adopt(worker);
         bundle.desk.adopt(desk);
@@ -145,7 +150,7 @@ impl DaemonRuntimeBundle {
         let outbound = OutboundRuntime::new(OutboundParts {
             store: store.clone(),
             orders: orders.outbound,
-            secrets: Arc::clone(&deps.secrets),
+            secrets: deps.secrets.clone().shared(),
             scrubber: scrubber.clone(),
             clock: clock.clone(),
         });
@@ -154,10 +159,19 @@ impl DaemonRuntimeBundle {
             store: store.clone(),
             plan: Arc::clone(&plan),
             board: board.clone(),
-            scrubber,
+            scrubber: scrubber.clone(),
             clock: clock.clone(),
             generation,
         });
+        tracing::debug!("building rotation");
+        let parts = RotatorParts {
+            secrets: deps.secrets.clone(),
+            http: deps.http.clone(),
+            store: store.clone(),
+            scrubber,
+            clock: clock.clone(),
+        };
+        let rotator = Arc::new(Rotator::new(parts, Arc::clone(&plan)));
         tracing::debug!("building pending");
         let pending = PendingRuntime::new(store.clone(), clock.clone());
         tracing::debug!("building onboarding");
@@ -172,10 +186,11 @@ impl DaemonRuntimeBundle {
             pending: Arc::new(pending),
             scheduler: Arc::new(scheduler),
             onboarding: Arc::new(onboarding),
+            rotation: Arc::new(RotationRuntime::new(Arc::clone(&rotator))),
         };
         let app = Arc::new(app(&plan, generation, &connectors, &rooms, &deps));
         let parts = Parts { connectors, engines, rooms };
-        let bundle = Self { plan, generation, app, desk, board, clock, parts, deps };
+        let bundle = Self { plan, generation, app, desk, rotator, board, clock, parts, deps };
         board::enter_all(&bundle);
         bundle
     }
@@ -198,6 +213,7 @@ impl DaemonRuntimeBundle {
             generation,
             app,
             desk: self.desk.clone(),
+            rotator: Arc::clone(&self.rotator),
             board: self.board.clone(),
             clock: self.clock.clone(),
             parts: Parts { connectors, engines, rooms },
@@ -235,6 +251,7 @@ impl Build<'_> {
     ) -> BTreeMap<String, WorkerEngine> {
         tracing::debug!("building the engines");
         let BundleDeps { secrets, http, process, environment, clock, .. } = self.deps.clone();
+        let secrets = secrets.shared();
         let context = EngineContext { secrets, http, process, environment, clock };
         let before = Before { kind: Kind::Engine, parts: old, unit: WorkerEngine::unit, anew };
         let build =
@@ -298,6 +315,7 @@ fn connector(
     generation: &Live<i64>,
 ) -> Result<ConnectorPart, PortError> {
     let BundleDeps { store, secrets, scrubber, http, process, environment, clock, state_dir } = deps.clone();
+    let secrets = secrets.shared();
     let spec = CATALOG.platform(&unit.platform).ok_or_else(|| unknown("platform", &unit.platform))?;
     let connector = (spec.build)(ConnectorContext {
         unit: unit.name.clone(),
@@ -428,6 +446,7 @@ fn app(
         pending: switched(plan, PendingRuntime::UNIT, &rooms.pending),
         scheduler: switched(plan, SchedulerRuntime::UNIT, &rooms.scheduler),
         onboarding: switched(plan, OnboardingRuntime::UNIT, &rooms.onboarding),
+        rotation: switched(plan, RotationRuntime::UNIT, &rooms.rotation),
         scrubber: deps.scrubber.clone(),
         clock: deps.clock.clone(),
         generation,

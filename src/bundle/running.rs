@@ -319,6 +319,7 @@ fn wanted(app: &AppRuntime) -> Vec<Wanted> {
     want(&mut all, &app.ingest, |running| &running.intake);
     want(&mut all, &app.pending, |running| &running.intake);
     want(&mut all, &app.scheduler, |running| &running.intake);
+    want(&mut all, &app.rotation, |running| &running.intake);
     want(&mut all, &app.worker, |running| &running.workers);
     want(&mut all, &app.review, |running| &running.workers);
     want(&mut all, &app.outbound, |running| &running.outbound);

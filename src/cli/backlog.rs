@@ -60,11 +60,12 @@ struct Row {
 pub fn command(args: BacklogArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
     let paths = context.paths()?;
     let units = wanted(&args.connectors, context)?;
+    let plan = super::analyze::compiled(context).plan;
     let threads = super::threads(1)?;
     let scrubber = context.scrubber.clone();
     let scratch = tempfile::Builder::new().prefix("workagent-backlog-").tempdir()?;
     let rows: Vec<Row> = threads.block_on(async {
-        let mut scene = validate::probe::scene(context, &paths, &scrubber).await;
+        let mut scene = validate::probe::scene(context, &paths, &plan, &scrubber).await;
         // Some connectors keep what they saw there; a count must not become their memory.
         scene.state_dir = scratch.path().to_owned();
         let mut rows = Vec::new();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::analyze::compiled;
 use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
@@ -16,9 +17,10 @@ use crate::daemon::backup::{self, BackupError, Made, Sources};
 use crate::daemon::exit;
 use crate::daemon::mark;
 use crate::daemon::paths::Paths;
+use crate::daemon::secrets::Around;
 use crate::model::text::short_size;
+use crate::secret::SecretValue;
 use crate::secret::secrets::Secrets;
-use crate::secret::{Scrubber, SecretValue};
 
 /// `workagent backup`
 #[derive(Debug, Args)]
@@ -61,8 +63,13 @@ impl Places {
     }
 
     pub(super) fn secrets(&self, context: &Context<'_>) -> Secrets {
-        let (file, key) = (self.paths.secrets_file(), self.paths.secrets_key());
-        Secrets::new(file, key, context.environment.clone(), Scrubber::default())
+        let around = Around {
+            environment: context.environment.clone(),
+            scrubber: context.scrubber.clone(),
+            clock: context.clock.clone(),
+            ask: true,
+        };
+        crate::daemon::secrets::open(&self.paths, &compiled(context).plan, around)
     }
 }
 

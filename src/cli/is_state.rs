@@ -209,6 +209,7 @@ mod tests {
 
     fn check(units: Vec<UnitView>, findings: u64, only: &[&str], expected: &[&str]) {
         let status = StatusView {
+            secret_stores: Vec::new(),
             budgets: Vec::new(),
             api: API_VERSION,
             version: "0".into(),

@@ -135,6 +135,7 @@ mod tests {
 
     pub(crate) fn view(units: Vec<UnitView>) -> StatusView {
         StatusView {
+            secret_stores: Vec::new(),
             budgets: Vec::new(),
             api: API_VERSION,
             version: "0".into(),

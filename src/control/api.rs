@@ -8,6 +8,7 @@ mod metrics;
 mod outbox;
 mod purge;
 mod review;
+mod secrets;
 mod status;
 mod units;
 
@@ -29,7 +30,9 @@ use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
 use crate::runtime::RuntimeRecord;
 use crate::runtime::review::ReviewDesk;
+use crate::runtime::rotation::Rotator;
 use crate::secret::scrub::Scrubber;
+use crate::secret::secrets::Secrets;
 use crate::store::{Store, StoreError};
 use crate::supervise::{Board, Kicks};
 use crate::unit::plan::Plan;
@@ -40,6 +43,10 @@ pub struct ApiState {
     pub store: Store,
     /// Where decisions are made.
     pub desk: ReviewDesk,
+    /// Where secrets are kept.
+    pub secrets: Secrets,
+    /// Replaces them.
+    pub rotator: Arc<Rotator>,
     /// What each unit is doing.
     pub board: Board<RuntimeRecord>,
     /// Runs one cycle of a unit now; empty when no daemon runs.
@@ -128,6 +135,9 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/outbox", get(outbox::list))
         .route("/v1/outbox/{id}/cancel", post(outbox::cancel))
         .route("/v1/outbox/{id}/release", post(outbox::release))
+        .route("/v1/secrets", get(secrets::list))
+        .route("/v1/secrets/changed", post(secrets::changed))
+        .route("/v1/secrets/rotate", post(secrets::rotate))
         .route("/v1/outbox/{id}/dismiss", post(outbox::dismiss))
         .route("/v1/connectors/{connector}/purge", get(purge::look).post(purge::purge))
         .route("/v1/pause", post(pause))

@@ -195,6 +195,7 @@ mod tests {
         };
         let cases = [("queued".to_owned(), 3)].into();
         StatusView {
+            secret_stores: Vec::new(),
             api: 1,
             version: "1.2.3".into(),
             running: true,

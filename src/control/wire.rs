@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub mod cost;
 pub mod log;
 mod review;
+pub mod secrets;
 pub mod units;
 
 pub use self::review::{
@@ -107,6 +108,9 @@ pub struct StatusView {
     /// The target that was isolated.
     #[serde(default)]
     pub target: Option<String>,
+    /// The stores of secrets in use, the default first.
+    #[serde(default)]
+    pub secret_stores: Vec<secrets::StoreView>,
     /// Where caps on money stand.
     #[serde(default)]
     pub budgets: Vec<cost::BudgetView>,

@@ -19,8 +19,9 @@ use crate::model::run::RunFailure;
 use crate::model::time::Clock;
 use crate::process::ProcessRoom;
 use crate::runtime::points::Point;
+use crate::secret::Scrubber;
+use crate::secret::places::Places;
 use crate::secret::secrets::Secrets;
-use crate::secret::{Scrubber, SecretStore};
 use crate::store::{Recovery, Store, StoreError, StoreOptions};
 use crate::unit::compile::{CompileEnv, Compiled, compile};
 use crate::unit::load::load;
@@ -34,6 +35,7 @@ use super::mark;
 use super::paths::Paths;
 use super::place;
 use super::reload::effective;
+use super::secrets::Around;
 use super::unit_source::Pinned;
 
 /// What to assemble from.
@@ -86,7 +88,7 @@ pub struct Assembly {
     /// Plan, findings and their sources.
     pub compiled: Arc<Compiled>,
     /// Where secret values come from.
-    pub secrets: Arc<dyn SecretStore>,
+    pub secrets: Secrets,
     /// The captured environment.
     pub environment: Environment,
     /// The generation that was pinned.
@@ -211,8 +213,13 @@ impl Assembly {
         let daemon = Arc::clone(&source.plan.daemon);
         let database = daemon.store_path.clone().unwrap_or_else(|| paths.database());
         let lock = lock_patiently(&paths, &database, &clock).await?;
-        let (file, key) = (paths.secrets_file(), paths.secrets_key());
-        let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
+        let around = Around {
+            environment: environment.clone(),
+            scrubber: scrubber.clone(),
+            clock: clock.clone(),
+            ask: false,
+        };
+        let secrets = super::secrets::open(&paths, &source.plan, around);
         let store = open_store(&paths, database, (daemon.store_normal, clock.clone())).await?;
         let process = ProcessRoom::new(paths.process_notes());
         let ended = process.reap_orphans().await;
@@ -234,10 +241,11 @@ impl Assembly {
             Some(pinned) => pinned.generation,
             None => store.generation(&compiled.plan.hash).await?,
         };
-        let plan = effective(&source.plan, &Holds::default(), &environment, &*secrets).await;
+        let plan = effective(&source.plan, &Holds::default(), &environment, &secrets).await;
+        secrets.adopt(Places::of(&plan));
         let deps = BundleDeps {
             store: store.clone(),
-            secrets: Arc::clone(&secrets),
+            secrets: secrets.clone(),
             scrubber: scrubber.clone(),
             http: HttpRoom::default(),
             process,
@@ -278,6 +286,8 @@ impl Assembly {
             warnings,
             store: self.store.clone(),
             desk: self.bundle.desk.clone(),
+            secrets: self.secrets.clone(),
+            rotator: Arc::clone(&self.bundle.rotator),
             board: self.bundle.board.clone(),
             kicks: Live::new(crate::supervise::Kicks::new()),
             present: Live::new(present),

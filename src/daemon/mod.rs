@@ -17,6 +17,7 @@ pub mod place;
 pub mod plans;
 pub mod reload;
 pub mod run;
+pub mod secrets;
 pub mod service;
 pub mod service_manager;
 pub mod signals;

@@ -41,6 +41,8 @@ use crate::model::environment::Environment;
 use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
 use crate::secret::SecretStore;
+use crate::secret::places::Places;
+use crate::secret::secrets::Secrets;
 use crate::store::Store;
 use crate::supervise::UnitState;
 use crate::unit::compile::Compiled;
@@ -62,7 +64,7 @@ pub struct Rooms {
     /// The record.
     pub store: Store,
     /// To see whether a secret is there.
-    pub secrets: Arc<dyn SecretStore>,
+    pub secrets: Secrets,
     /// The daemon's environment.
     pub environment: Environment,
     /// Now.
@@ -233,7 +235,9 @@ impl Reloader {
             let asked = is_new && number.is_none() && !dry_run;
             if asked { store.generation(&source.plan.hash).await.map(Some) } else { Ok(number) }
         };
-        let plan = effective(&source.plan, &holds, environment, &**secrets);
+        // As the new plan keeps them; nothing that runs knows of it yet.
+        let looked_at = secrets.under(Places::of(&source.plan));
+        let plan = effective(&source.plan, &holds, environment, &looked_at);
         let (numbered, plan) = tokio::join!(numbered, plan);
         let numbered = numbered?;
         let bundle = running.bundle();
@@ -268,6 +272,7 @@ impl Reloader {
                 Some(number) => number,
                 None => store.generation(&source.plan.hash).await?,
             };
+            secrets.adopt(Places::of(&plan));
             let next = running.bundle().next(plan, generation, &anew);
             changes.could_not(&next.failed);
             inner.unbuilt = next.failed.keys().cloned().collect();

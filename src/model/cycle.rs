@@ -128,6 +128,19 @@ pub struct SchedulerSummary {
     pub passed_over: u64,
 }
 
+/// What the rotation runtime did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RotationSummary {
+    /// Secrets that are to be replaced some day.
+    pub secrets: u64,
+    /// Replaced.
+    pub rotated: u64,
+    /// Could not be replaced: the old value stays.
+    pub failed: u64,
+    /// What a person has to do, with the command: "`mail/work` ends in 3d: workagent secret rotate mail/work".
+    pub notes: Vec<String>,
+}
+
 /// What the pending runtime did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingSummary {
@@ -164,6 +177,8 @@ pub enum RuntimeSummary {
     Onboarding(OnboardingSummary),
     /// Scheduler.
     Scheduler(SchedulerSummary),
+    /// Rotation.
+    Rotation(RotationSummary),
     /// Switched off, broken, or not there yet: did nothing, and why.
     Disabled {
         /// The reason: `disabled: [install] enabled = false (inbox.connector.toml:12:1)`. Shared: it is the same in
@@ -243,6 +258,12 @@ impl RuntimeSummary {
                 a.timers = b.timers;
                 a.cases_made += b.cases_made;
                 a.passed_over += b.passed_over;
+            }
+            (Self::Rotation(a), Self::Rotation(b)) => {
+                a.secrets = b.secrets;
+                a.rotated += b.rotated;
+                a.failed += b.failed;
+                a.notes.clone_from(&b.notes);
             }
             // Passes of one runtime give one kind of summary.
             (_, _) => {}

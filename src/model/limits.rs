@@ -2,11 +2,13 @@
 
 mod data;
 mod log;
+mod secrets;
 
 use std::time::Duration;
 
 pub use self::data::*;
 pub use self::log::*;
+pub use self::secrets::*;
 
 /// A server's clock further off than this is worth a word: its dates are compared with ours.
 pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(60);
@@ -419,21 +421,6 @@ pub const COST_RUNS_MAX: usize = 100_000;
 
 /// Journal rows shown for one case.
 pub const JOURNAL_ROWS_SHOWN_MAX: usize = 1000;
-
-/// One secret value: keys and certificate chains fit, files do not belong in the store.
-pub const SECRET_BYTES_MAX: usize = 16 * 1024;
-
-/// Shorter values are not masked: four characters of chance would blacken the log.
-pub const SECRET_MASKED_BYTES_MIN: usize = 4;
-
-/// Consecutive bytes shared with a secret value that are masked wherever they are shown.
-pub const SECRET_PIECE_BYTES: usize = 8;
-
-/// Values that are masked at once, old ones after a rotation included; then the oldest goes.
-pub const SECRETS_MASKED_LEN_MAX: usize = 1024;
-
-/// The secret file, encrypted; bounds what is decrypted into memory.
-pub const SECRETS_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Control connections at once; a terminal, a page and a few scripts.
 pub const CONTROL_CONNECTIONS_MAX: usize = 64;

@@ -207,19 +207,15 @@ impl ApiClient {
         if request.effect() == Effect::Write && !self.write_gap.is_zero() {
             self.pace.before_write(self.write_gap).await;
         }
-        let Some(token) = token.filter(|token| token.grant.is_some()) else {
+        let (Some(token), Some(reference)) = (token, self.reference()) else {
             return self.once(request).await;
         };
         let answer = self.once(request.clone()).await?;
         if answer.status != 401 {
             return Ok(answer);
         }
-        // Ended before its time. The request was refused, so that it may be asked once more, writes too.
-        let renewed = match self.reference() {
-            Some(reference) => self.asker().after_refusal(reference, &token).await?,
-            None => None,
-        };
-        match renewed {
+        // Ended before its time, or replaced. The request was refused, so that it may be asked once more, writes too.
+        match self.asker().after_refusal(reference, &token).await? {
             Some(renewed) => self.once(request.credentials(self.credentials(Some(&renewed)))).await,
             None => Ok(answer),
         }

@@ -15,6 +15,7 @@ pub mod lookup;
 mod notes;
 mod run;
 pub mod sandbox;
+pub mod secret_program;
 mod spawn;
 mod tree;
 mod watch;

@@ -9,6 +9,7 @@ use super::onboarding::OnboardingRuntime;
 use super::outbound::OutboundRuntime;
 use super::pending::PendingRuntime;
 use super::review::ReviewRuntime;
+use super::rotation::RotationRuntime;
 use super::scheduler::SchedulerRuntime;
 use super::sync::SyncLoop;
 use super::worker::WorkerRuntime;
@@ -56,6 +57,8 @@ pub struct AppRuntime {
     pub scheduler: Slot<SchedulerRuntime>,
     /// Says what is next in setting up.
     pub onboarding: Slot<OnboardingRuntime>,
+    /// Replaces secrets.
+    pub rotation: Slot<RotationRuntime>,
     /// Masks what is recorded.
     pub scrubber: Scrubber,
     /// Now.
@@ -69,6 +72,9 @@ impl AppRuntime {
     pub async fn cycle(&self) -> CycleSummary {
         let started_at = self.clock.now();
         let mut runtimes = Vec::with_capacity(self.sync.len() + ROOMS);
+        // First: what ends today is replaced before it is used.
+        let mut rotation = Vec::new();
+        self.one(&self.rotation, None, &mut rotation).await;
         for slot in &self.sync {
             match slot {
                 // With a thousand that are off, a future for each would be most of the cycle.
@@ -87,6 +93,7 @@ impl AppRuntime {
         let jobs = self.outbound.on().map(|outbound| Work { group: outbound.group(), unsettled: &unsettled });
         self.one(&self.outbound, jobs, &mut runtimes).await;
         self.one(&self.onboarding, None, &mut runtimes).await;
+        runtimes.append(&mut rotation);
         CycleSummary {
             version: SUMMARY_VERSION,
             generation: self.generation,

@@ -14,6 +14,7 @@ pub mod pending;
 pub mod points;
 mod refused;
 pub mod review;
+pub mod rotation;
 pub mod routing;
 pub mod scheduler;
 pub mod sync;

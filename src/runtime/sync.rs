@@ -1,7 +1,7 @@
 //! The sync loop of one connector: poll a page, commit items and cursor in one transaction, tell the connector.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -47,6 +47,8 @@ pub struct SyncLoop {
     said: Mutex<BTreeSet<String>>,
     /// The last pass ended well.
     well: AtomicBool,
+    /// The turn of secrets that the last pass began with.
+    turn: AtomicU64,
 }
 
 /// A wait that lasted so long was one; what ends earlier would be looked after again and again.
@@ -118,6 +120,7 @@ impl SyncLoop {
             refused,
             said,
             well,
+            turn: AtomicU64::new(0),
         }
     }
 
@@ -127,6 +130,7 @@ impl SyncLoop {
             let record = RuntimeRecord::clean(RuntimeSummary::Sync(summary));
             return Pass { record, fault: None, next, fresh: false, tried: false };
         }
+        self.turn.store(self.secrets.turn(), Ordering::Relaxed);
         let result = self.pages(&mut summary).await;
         self.well.store(result.is_ok(), Ordering::Relaxed);
         let fresh = summary.new_items + summary.updated_items + summary.quarantined_items > 0;
@@ -189,6 +193,8 @@ impl SyncLoop {
             }
             None => None,
         };
+        let mut used = self.fingerprint().await;
+        let mut asked_again = false;
         for _ in 0..limits::PAGES_PER_CYCLE_MAX {
             let request = PollRequest {
                 cursor: cursor.as_ref(),
@@ -198,7 +204,18 @@ impl SyncLoop {
             };
             let mut page = match self.connector.poll(request).await {
                 Ok(page) => page,
-                Err(error) => return Err(self.fault(&error).await.into()),
+                // A secret may have been replaced while it was used, or what is remembered of it is old: it is read anew
+                // and tried once more, not again and again.
+                Err(error) if error.class == ErrorClass::Auth && !asked_again => {
+                    asked_again = true;
+                    let now = self.read_anew().await;
+                    if now == used {
+                        return Err(self.fault(&error, used).into());
+                    }
+                    used = now;
+                    continue;
+                }
+                Err(error) => return Err(self.fault(&error, used).into()),
             };
             Point::AfterPoll.pass();
             let keys: Vec<String> = page.items.iter().map(|item| item.key.clone()).collect();
@@ -266,14 +283,23 @@ impl SyncLoop {
         None
     }
 
-    async fn fault(&self, error: &PortError) -> Fault {
+    /// `fingerprint`: of the secrets that were used.
+    fn fault(&self, error: &PortError, fingerprint: String) -> Fault {
         let message = self.scrubber.scrub(&chain(error)).into_owned();
         if error.class == ErrorClass::Auth {
-            let fingerprint = self.fingerprint().await;
             let refused = Refused { fingerprint, at: self.clock.now(), message: message.clone() };
             *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
         }
         Fault::new(error.class, message)
+    }
+
+    /// The same past whatever is remembered of the values.
+    async fn read_anew(&self) -> String {
+        for reference in self.unit.settings.secrets() {
+            // What is wrong with it is told by the digest.
+            let _ = self.secrets.again(&reference).await;
+        }
+        self.fingerprint().await
     }
 
     /// A digest of the present values of the unit's secrets; never the values.
@@ -317,8 +343,12 @@ impl Cycle for SyncLoop {
         Box::pin(async {
             if !self.well.load(Ordering::Relaxed) {
                 // What is new at the source would end every wait at once, and a refused login must not be tried by the
-                // way: until a pass ends well, its back-off alone says when.
-                return std::future::pending().await;
+                // way: until a pass ends well, its back-off says when; or a secret that was replaced, or a store that was
+                // unlocked.
+                if self.unit.settings.secrets().is_empty() {
+                    return std::future::pending().await;
+                }
+                return self.secrets.changed_since(self.turn.load(Ordering::Relaxed)).await;
             }
             let cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let Some(changed) = self.connector.changed(cursor.as_ref()) else {

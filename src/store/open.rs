@@ -33,6 +33,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "money", include_str!("migrations/0003_money.sql")),
     (4, "engines", include_str!("migrations/0004_engines.sql")),
     (5, "life", include_str!("migrations/0005_life.sql")),
+    (6, "rotations", include_str!("migrations/0006_rotations.sql")),
 ];
 
 pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator {

@@ -73,12 +73,15 @@ pub(crate) fn can_be_made(name: &UnitName, templates: &BTreeSet<UnitName>) -> bo
     is_name(&name.name) && name.template().is_some_and(|template| templates.contains(&template))
 }
 
-/// Ties units to the units of the secrets that they read, where there are such. A secret does not need its unit, which only
-/// says how it is kept: with the unit off, or without one, the secret is read all the same.
+/// Ties units to the units of the secrets that they read, where there are such: by the unit's own name, else by its entry.
+/// A secret does not need its unit, which only says how it is kept and replaced.
 pub(crate) fn tie_secrets(units: &mut Units) {
-    let entry = |unit: &Unit| unit.settings("secret").text("entry").unwrap_or(&unit.name.name).to_owned();
-    let secrets = units.values().filter(|unit| unit.name.kind == Kind::Secret);
-    let by_entry: BTreeMap<String, UnitName> = secrets.map(|unit| (entry(unit), unit.name.clone())).collect();
+    let secrets = || units.values().filter(|unit| unit.name.kind == Kind::Secret);
+    let entries = secrets().rev().filter_map(|unit| {
+        unit.settings("secret").text("entry").map(|entry| (entry.to_owned(), unit.name.clone()))
+    });
+    let names = secrets().map(|unit| (unit.name.name.clone(), unit.name.clone()));
+    let by_entry: BTreeMap<String, UnitName> = entries.chain(names).collect();
     if by_entry.is_empty() {
         return;
     }

@@ -4,6 +4,7 @@ mod around;
 mod condition;
 mod edge;
 mod name;
+mod secret;
 mod standing;
 pub(super) mod without;
 mod work;
@@ -12,10 +13,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use around::{ChannelUnit, DaemonUnit, LogSettings, RuntimeUnit, SecretUnit, TargetUnit, TimerUnit};
+pub use around::{ChannelUnit, DaemonUnit, LogSettings, RuntimeUnit, TargetUnit, TimerUnit};
 pub use condition::{Condition, ConditionTest};
 pub use edge::{Edge, EdgeKind};
 pub use name::{Kind, Place, UnitName};
+pub use secret::{NewValue, SecretBackend, SecretDefaults, SecretUnit};
 pub use standing::{Off, OffState, Standing};
 pub use work::{
     ConnectorUnit, EngineUnit, EnvUnit, FilesRule, OutboundRule, RouteMatch, RouteUnit, SandboxRule,

@@ -17,7 +17,7 @@ use super::check::{
 use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};
 use super::defaults::Defaults;
-use super::kinds::{self, connector, daemon, engine, route, runtime, schedule, timer};
+use super::kinds::{self, connector, daemon, engine, route, runtime, schedule, secret, timer};
 use super::layout::Layout;
 use super::origins;
 use super::plan::{Kind, UnitName};
@@ -155,6 +155,12 @@ impl Typed {
         }
         if typed.name.kind == Kind::Route {
             route::check(&typed).into_iter().for_each(|finding| typed.report.push(finding));
+        }
+        if typed.name.kind == Kind::Secret && !broken {
+            secret::check(&typed).into_iter().for_each(|finding| typed.report.push(finding));
+        }
+        if typed.name.kind == Kind::Daemon {
+            secret::check_daemon(&typed).into_iter().for_each(|finding| typed.report.push(finding));
         }
         if matches!(typed.name.kind, Kind::Connector | Kind::Timer) {
             let mut findings = schedule::check(&typed);

@@ -13,7 +13,7 @@ use crate::cli::error::CliError;
 use crate::cli::look::{Paint, line};
 use crate::daemon::exit;
 use crate::daemon::facts::Answers;
-use crate::secret::secrets::Secrets;
+use crate::daemon::secrets::Around;
 use crate::unit::condition::{Facts as _, unmet};
 use crate::unit::plan::{Condition, ConditionTest, Off, Plan, UnitName};
 
@@ -40,8 +40,13 @@ pub fn command(args: &ConditionArgs, context: &mut Context<'_>) -> Result<u8, Cl
     let paths = context.paths()?;
     let answers = crate::cli::threads(1)?.block_on(async {
         let environment = daemon_environment(&paths).await.unwrap_or_else(|| context.environment.clone());
-        let (file, key) = (paths.secrets_file(), paths.secrets_key());
-        let secrets = Secrets::new(file, key, environment.clone(), context.scrubber.clone());
+        let around = Around {
+            environment: environment.clone(),
+            scrubber: context.scrubber.clone(),
+            clock: context.clock.clone(),
+            ask: false,
+        };
+        let secrets = crate::daemon::secrets::open(&paths, &plan, around);
         Answers::ask(&plan, &environment, &secrets).await
     });
     let off = unmet(&plan, &answers);

@@ -318,7 +318,7 @@ impl Draft {
     /// The secret unit that stands for the reference, or a node for the bare name.
     fn secret(&mut self, plan: &Plan, secret: &SecretRef, column: usize) -> String {
         if let SecretRef::Stored(name) = secret
-            && let Some(unit) = active(&plan.secrets).find(|unit| unit.entry == *name)
+            && let Some(Standing::Active(unit)) = plan.secret_unit(name)
         {
             let id = format!("{}.secret", unit.name);
             if let Some(node) = self.nodes.get_mut(&id) {

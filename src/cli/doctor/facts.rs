@@ -12,13 +12,13 @@ use crate::cli::error::CliError;
 use crate::control::wire::{Hello, StatusView};
 use crate::daemon::mark;
 use crate::daemon::paths::Paths;
+use crate::daemon::secrets::Around;
 use crate::daemon::service::{ServiceError, Site, State, Supervisor, System, state, systemd};
 use crate::diag::Counts;
 use crate::model::environment::Environment;
 use crate::model::time::Timestamp;
 use crate::process::ProcessRoom;
 use crate::secret::Scrubber;
-use crate::secret::secrets::Secrets;
 use crate::store::check_database;
 
 /// The tasks of the process itself end within this at a stop, beside the units.
@@ -101,19 +101,21 @@ impl Facts {
         let installed = state.iter().flatten().find(|state| state.is_installed());
         let (environment, environment_of) = service_environment(context, &paths).await;
         let scrubber = context.scrubber.clone();
-        let (file, key) = (paths.secrets_file(), paths.secrets_key());
-        let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone());
-        let kept = secrets.file().describe();
-        let listed = secrets.file().list().map(|all| all.len());
+        let stores = |environment: &Environment| {
+            let around = Around {
+                environment: environment.clone(),
+                scrubber: scrubber.clone(),
+                clock: context.clock.clone(),
+                ask: false,
+            };
+            crate::daemon::secrets::open(&paths, &compiled.plan, around)
+        };
+        let secrets = stores(&environment);
+        let kept = secrets.describe_default();
+        let listed = secrets.names().await.map(|all| all.len());
         let scene = |environment: &Environment| Scene {
             environment: environment.clone(),
-            secrets: Secrets::new(
-                paths.secrets_file(),
-                paths.secrets_key(),
-                environment.clone(),
-                scrubber.clone(),
-            )
-            .shared(),
+            secrets: stores(environment).shared(),
             clock: context.clock.clone(),
             process: ProcessRoom::new(
                 std::env::temp_dir().join(format!("workagent-doctor-{}", std::process::id())),

@@ -18,7 +18,11 @@ use crate::unit::plan::{Kind, UnitName};
 use crate::unit::value::{Settings, Value};
 
 /// Runs the command.
-pub(super) fn command(given: &str, secrets: &Secrets, context: &mut Context<'_>) -> Result<u8, CliError> {
+pub(super) async fn command(
+    given: &str,
+    secrets: &Secrets,
+    context: &mut Context<'_>,
+) -> Result<u8, CliError> {
     let set = UnitSet::read(context);
     let full = if given.contains(".connector") { given.to_owned() } else { format!("{given}.connector") };
     let unit = names::find(&set, &full)?;
@@ -34,17 +38,16 @@ pub(super) fn command(given: &str, secrets: &Secrets, context: &mut Context<'_>)
         );
         CliError::new(exit::CONFIG, chain(&error)).hint(hint)
     })?;
-    let threads = crate::cli::threads(1)?;
     let scrubber = context.scrubber.clone();
     let show = |shown: Shown| {
         let _ = crate::cli::masked::stderr(&scrubber).write_all(text(&shown).as_bytes());
     };
-    let came = threads.block_on(login.run(secrets, &context.clock, &show));
+    let came = login.run(secrets, &context.clock, &show).await;
     let LoggedIn { token, grant } = came.map_err(|error| CliError::doing("log in", &error))?;
     let (expires_at, renewed) = (grant.expires_at, grant.refresh.is_some());
     let now = context.clock.now();
-    let outcome = secrets.file().set_token(&name, &token, grant, now).map_err(super::set_error)?;
-    writeln!(context.out, "stored {name} in {}", secrets.file().describe())?;
+    let outcome = secrets.put(&name, token, Some(grant), None).await.map_err(super::set_error)?;
+    super::stored(&name, secrets, outcome.as_ref(), context)?;
     match (expires_at, renewed) {
         (Some(_), true) => writeln!(context.out, "it is renewed by itself")?,
         (Some(at), false) => {
@@ -52,10 +55,6 @@ pub(super) fn command(given: &str, secrets: &Secrets, context: &mut Context<'_>)
             writeln!(context.out, "note: it ends in {span} and nothing renews it; then log in again")?;
         }
         (None, _) => {}
-    }
-    if let Some(path) = outcome.key_made {
-        let path = path.display();
-        writeln!(context.out, "note: made the key {path}; keep a copy of it apart from the secrets")?;
     }
     Ok(exit::OK)
 }

@@ -19,6 +19,7 @@ fn ahead(seconds: u64) -> Option<Timestamp> {
 
 fn view(units: Vec<UnitView>) -> StatusView {
     StatusView {
+        secret_stores: Vec::new(),
         budgets: Vec::new(),
         api: API_VERSION,
         version: "0.1.0".to_owned(),

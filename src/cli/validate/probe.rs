@@ -11,9 +11,10 @@ use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::look::{Paint, block, line};
 use crate::daemon::paths::Paths;
+use crate::daemon::secrets::Around;
 use crate::process::ProcessRoom;
 use crate::secret::Scrubber;
-use crate::secret::secrets::Secrets;
+use crate::unit::plan::Plan;
 
 /// Looks at everything that is on; texts are masked.
 ///
@@ -24,8 +25,9 @@ pub fn look(context: &Context<'_>) -> Result<Vec<Seen>, CliError> {
     let compiled = crate::cli::analyze::compiled(context);
     let threads = crate::cli::threads(1)?;
     let scrubber = context.scrubber.clone();
-    let mut seen =
-        threads.block_on(async { scene(context, &paths, &scrubber).await.look(&compiled.plan).await });
+    let mut seen = threads.block_on(async {
+        scene(context, &paths, &compiled.plan, &scrubber).await.look(&compiled.plan).await
+    });
     for look in &mut seen {
         match &mut look.result {
             Ok(text) | Err(text) => *text = scrubber.scrub(text).into_owned(),
@@ -35,11 +37,21 @@ pub fn look(context: &Context<'_>) -> Result<Vec<Seen>, CliError> {
 }
 
 /// What looks need, as the daemon would have it.
-pub(in crate::cli) async fn scene(context: &Context<'_>, paths: &Paths, scrubber: &Scrubber) -> Scene {
+pub(in crate::cli) async fn scene(
+    context: &Context<'_>,
+    paths: &Paths,
+    plan: &Plan,
+    scrubber: &Scrubber,
+) -> Scene {
     // Under a supervisor, programs are looked up on its PATH, which is seldom that of a shell.
     let (environment, _) = service_environment(context, paths).await;
-    let (file, key) = (paths.secrets_file(), paths.secrets_key());
-    let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone()).shared();
+    let around = Around {
+        environment: environment.clone(),
+        scrubber: scrubber.clone(),
+        clock: context.clock.clone(),
+        ask: false,
+    };
+    let secrets = crate::daemon::secrets::open(paths, plan, around).shared();
     let process = ProcessRoom::new(paths.process_notes());
     Scene { environment, secrets, clock: context.clock.clone(), process, state_dir: paths.state.clone() }
 }

@@ -75,7 +75,16 @@ pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError
         started_at: state.daemon.then_some(state.started_at),
         now,
         units,
-        notes: [notes(&counts), next, near, situation(&present), record].concat(),
+        notes: [
+            notes(&counts),
+            next,
+            near,
+            super::secrets::unwell(state),
+            situation(&present),
+            record,
+        ]
+        .concat(),
+        secret_stores: state.secrets.standings().into_iter().map(Into::into).collect(),
         budgets,
         counts,
         findings: present.findings,
@@ -356,6 +365,7 @@ fn details(record: &RuntimeRecord) -> Vec<String> {
     let mut lines = Vec::new();
     match &record.summary {
         RuntimeSummary::Sync(sync) => lines.extend(sync.notes.iter().cloned()),
+        RuntimeSummary::Rotation(rotation) => lines.extend(rotation.notes.iter().cloned()),
         RuntimeSummary::Scheduler(timer) if timer.passed_over > 0 => {
             lines.push(format!("passed over {}", counted(timer.passed_over, "missed time", "missed times")));
         }

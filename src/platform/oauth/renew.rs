@@ -41,7 +41,7 @@ impl Asker<'_> {
         self.renewed(reference, name, token.version).await
     }
 
-    /// After a server refused this token: a new one, or `None` where there is nothing to renew it by.
+    /// After a server refused this token: a new one, renewed or read anew from its store; `None` where there is no other.
     ///
     /// # Errors
     /// As [`token`](Self::token).
@@ -50,10 +50,12 @@ impl Asker<'_> {
         reference: &SecretRef,
         refused: &Token,
     ) -> Result<Option<Token>, PortError> {
-        let (SecretRef::Stored(name), Some(grant)) = (reference, &refused.grant) else { return Ok(None) };
-        if grant.refresh.is_none() {
-            return Ok(None);
-        }
+        let renewable = refused.grant.as_ref().is_some_and(|grant| grant.refresh.is_some());
+        let (SecretRef::Stored(name), true) = (reference, renewable) else {
+            // A person or a program may have put another in its place since it was read.
+            let now = self.secrets.again(reference).await.map_err(|error| self.store_error(error))?;
+            return Ok(Some(now).filter(|now| now.value.fingerprint() != refused.value.fingerprint()));
+        };
         self.renewed(reference, name, refused.version).await.map(Some)
     }
 

@@ -18,6 +18,8 @@ const PASSPHRASE: &str = "WORKAGENT_SECRETS_PASSPHRASE";
 const PASSPHRASE_FILE: &str = "WORKAGENT_SECRETS_PASSPHRASE_FILE";
 /// The service credential that holds it.
 const CREDENTIAL: &str = "workagent.passphrase";
+/// The service credential that is the key, in place of the key file.
+const KEY_CREDENTIAL: &str = "workagent.key";
 
 /// scrypt with N = 2^17: takes 128 MiB of memory for a moment, once per change of the file. The daemon must live on small
 /// machines.
@@ -30,6 +32,8 @@ const WORK_FACTOR_MAX: u8 = 20;
 #[derive(Clone, Debug)]
 pub struct Keys {
     key_file: PathBuf,
+    /// The key file is a service credential.
+    key_credential: bool,
     passphrase: Option<Passphrase>,
     work_factor: u8,
 }
@@ -43,32 +47,44 @@ enum Passphrase {
 }
 
 impl Keys {
-    /// A passphrase if the environment names one (a file first, then the variable, then a service credential that is
-    /// there), else the key file.
+    /// See [`choose`](Self::choose), with no passphrase file named by the daemon's unit.
     #[must_use]
     pub fn from_environment(key_file: PathBuf, environment: &Environment) -> Self {
+        Self::choose(key_file, None, environment)
+    }
+
+    /// A passphrase if one is named (by the environment a file first, then the variable; then the daemon's unit; then a
+    /// service credential that is there), else the key: a service credential that is there, or the key file.
+    #[must_use]
+    pub fn choose(key_file: PathBuf, passphrase_file: Option<&Path>, environment: &Environment) -> Self {
         let file = |path: PathBuf, credential| Passphrase::File { path, credential };
-        let credential = || {
-            let path = Path::new(environment.get("CREDENTIALS_DIRECTORY")?).join(CREDENTIAL);
-            path.exists().then(|| file(path, true))
+        let credential = |name: &str| {
+            let path = Path::new(environment.get("CREDENTIALS_DIRECTORY")?).join(name);
+            path.exists().then_some(path)
         };
         let passphrase = environment
             .get(PASSPHRASE_FILE)
             .map(|path| file(PathBuf::from(path), false))
             .or_else(|| Some(Passphrase::Value(SecretValue::new(environment.get(PASSPHRASE)?.to_owned()))))
-            .or_else(credential);
-        Self { key_file, passphrase, work_factor: WORK_FACTOR }
+            .or_else(|| passphrase_file.map(|path| file(path.to_owned(), false)))
+            .or_else(|| credential(CREDENTIAL).map(|path| file(path, true)));
+        let (key_file, key_credential) = match credential(KEY_CREDENTIAL) {
+            Some(path) => (path, true),
+            None => (key_file, false),
+        };
+        Self { key_file, key_credential, passphrase, work_factor: WORK_FACTOR }
     }
 
     /// This passphrase, whatever the environment says.
     pub fn of_passphrase(passphrase: SecretValue) -> Self {
         let passphrase = Some(Passphrase::Value(passphrase));
-        Self { key_file: PathBuf::new(), passphrase, work_factor: WORK_FACTOR }
+        Self { key_file: PathBuf::new(), key_credential: false, passphrase, work_factor: WORK_FACTOR }
     }
 
     /// For people.
     pub fn describe(&self) -> String {
         match &self.passphrase {
+            None if self.key_credential => format!("the key in {}", self.key_file.display()),
             None => format!("the key file {}", self.key_file.display()),
             Some(Passphrase::Value(_)) => format!("the passphrase in ${PASSPHRASE}"),
             Some(Passphrase::File { path, .. }) => format!("the passphrase in {}", path.display()),
@@ -170,7 +186,15 @@ impl Keys {
 
     /// The identity in the key file; `None` when there is no such file.
     fn identity(&self, scrubber: &Scrubber) -> Result<Option<x25519::Identity>, SecretError> {
-        let (_, Some(bytes)) = disk::read(&self.key_file)? else { return Ok(None) };
+        let bytes = if self.key_credential {
+            // Guarded by the service manager, which may give it group bits.
+            let path = &self.key_file;
+            let file = File::open(path).map_err(|error| disk::unavailable("open", path, &error))?;
+            disk::read_bounded(path, file)?
+        } else {
+            let (_, Some(bytes)) = disk::read(&self.key_file)? else { return Ok(None) };
+            bytes
+        };
         let refuse = || SecretError::Unavailable {
             why: format!("{} holds no age identity (AGE-SECRET-KEY-1…)", self.key_file.display()),
         };

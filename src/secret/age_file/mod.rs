@@ -8,7 +8,8 @@
 
 mod carried;
 mod crypt;
-mod disk;
+pub(super) mod disk;
+mod store;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,9 @@ use zeroize::Zeroizing;
 
 pub use self::crypt::Keys;
 use self::disk::Stamp;
-use super::grant::{GrantIn, GrantOut};
-use super::{Grant, Scrubber, SecretError, SecretValue, SetError, Token, name};
+use super::backend::Kept;
+use super::entry::{EntryIn, EntryOut};
+use super::{Grant, Scrubber, SecretError, SecretValue, SetError, SetOutcome, Token, name};
 use crate::model::limits::SECRET_BYTES_MAX;
 use crate::model::time::Timestamp;
 
@@ -38,8 +40,6 @@ struct Inner {
     /// Held while decrypting, so that ten readers of a changed file decrypt it once.
     loading: Mutex<()>,
     cache: Mutex<Option<(Stamp, Entries)>>,
-    /// One for each token that was ever renewed here.
-    renewing: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 type Entries = Arc<BTreeMap<String, Entry>>;
@@ -63,39 +63,10 @@ pub struct SecretEntry {
     pub set_at: Timestamp,
 }
 
-/// What a `set` came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetOutcome {
-    /// The version it has now.
-    pub version: u32,
-    /// `false`: too short to be masked in logs; tell the user.
-    pub masked: bool,
-    /// The key file was made just now, here: tell the user to keep a copy apart.
-    pub key_made: Option<PathBuf>,
-}
-
 #[derive(Serialize, Deserialize)]
 struct Layout<E> {
     layout: u32,
     entries: BTreeMap<String, E>,
-}
-
-#[derive(Serialize)]
-struct EntryOut<'a> {
-    value: &'a str,
-    version: u32,
-    set_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    grant: Option<GrantOut<'a>>,
-}
-
-#[derive(Deserialize)]
-struct EntryIn {
-    value: String,
-    version: u32,
-    set_at: Timestamp,
-    #[serde(default)]
-    grant: Option<GrantIn>,
 }
 
 impl std::fmt::Debug for AgeFile {
@@ -109,14 +80,7 @@ impl AgeFile {
     #[must_use]
     pub fn new(path: PathBuf, keys: Keys, scrubber: Scrubber) -> Self {
         keys.mask(&scrubber);
-        Self(Arc::new(Inner {
-            path,
-            keys,
-            scrubber,
-            loading: Mutex::new(()),
-            cache: Mutex::new(None),
-            renewing: Mutex::default(),
-        }))
+        Self(Arc::new(Inner { path, keys, scrubber, loading: Mutex::new(()), cache: Mutex::new(None) }))
     }
 
     /// Where it lies.
@@ -144,6 +108,10 @@ impl AgeFile {
     /// # Errors
     /// As [`read`](Self::read).
     pub async fn token(&self, name: &str) -> Result<Token, SecretError> {
+        self.kept(name).await.map(|kept| kept.token)
+    }
+
+    pub(super) async fn kept(&self, name: &str) -> Result<Kept, SecretError> {
         let entries = match self.0.cached()? {
             Some(entries) => entries,
             None => {
@@ -156,13 +124,8 @@ impl AgeFile {
             }
         };
         let entry = entries.get(name).ok_or_else(|| SecretError::Missing { name: name.to_owned() })?;
-        Ok(Token { value: entry.value.clone(), version: entry.version, grant: entry.grant.clone() })
-    }
-
-    /// Held while the token of this name is renewed.
-    #[must_use]
-    pub fn renewing(&self, name: &str) -> Arc<tokio::sync::Mutex<()>> {
-        Arc::clone(lock(&self.0.renewing).entry(name.to_owned()).or_default())
+        let token = Token { value: entry.value.clone(), version: entry.version, grant: entry.grant.clone() };
+        Ok(Kept { token, set_at: Some(entry.set_at) })
     }
 
     /// Stores a token with what renews it. Blocks like [`set`](Self::set).
@@ -179,8 +142,8 @@ impl AgeFile {
         self.put(name, value, Some(grant), now)
     }
 
-    /// Puts a renewed token in the place of the one of this version; `false`, and nothing done, if that is not the one
-    /// any more. Blocks like [`set`](Self::set).
+    /// Puts a new value in the place of the one of this version; `None`, and nothing done, if that is not the one any
+    /// more. Blocks like [`set`](Self::set).
     ///
     /// # Errors
     /// As [`set`](Self::set).
@@ -189,20 +152,18 @@ impl AgeFile {
         name: &str,
         version: u32,
         value: &SecretValue,
-        grant: Grant,
+        grant: Option<Grant>,
         now: Timestamp,
-    ) -> Result<bool, SetError> {
+    ) -> Result<Option<SetOutcome>, SetError> {
         check_value(value)?;
-        self.0.mask(value, Some(&grant));
-        let mut done = false;
-        self.0.change(|entries| {
-            if let Some(entry) = entries.get_mut(name).filter(|entry| entry.version == version) {
-                let version = version.saturating_add(1);
-                *entry = Entry { value: value.clone(), version, set_at: now, grant: Some(grant) };
-                done = true;
-            }
+        let masked = self.0.mask(value, grant.as_ref());
+        let (done, key_made) = self.0.change(|entries| {
+            let entry = entries.get_mut(name).filter(|entry| entry.version == version)?;
+            let version = version.saturating_add(1);
+            *entry = Entry { value: value.clone(), version, set_at: now, grant };
+            Some(version)
         })?;
-        Ok(done)
+        Ok(done.map(|version| SetOutcome { version, masked, key_made }))
     }
 
     /// Stores a value and reads it back from the disk. Makes the key file when there is none yet. Blocks (shortly
@@ -363,7 +324,7 @@ fn plain(entries: &BTreeMap<String, Entry>) -> Result<Zeroizing<Vec<u8>>, Secret
     Ok(plain)
 }
 
-fn check_value(value: &SecretValue) -> Result<(), SetError> {
+pub(super) fn check_value(value: &SecretValue) -> Result<(), SetError> {
     let text = value.expose_to_the_wire();
     let refuse = |why: String| Err(SetError::Refused { why });
     if text.is_empty() {

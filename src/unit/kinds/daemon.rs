@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::model::keep::Keep;
-use crate::unit::kinds::money;
+use crate::unit::kinds::{money, secret};
 use crate::unit::plan::{DaemonUnit, LogSettings};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::value::Settings;
@@ -17,6 +17,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
         TableSpec::new("daemon", DAEMON, "Mode and limits."),
         money::DAEMON_BUDGET,
         TableSpec::new("store", STORE, "Where the record is kept."),
+        secret::DAEMON,
         TableSpec::new("log", LOG, "What is logged."),
         TableSpec::new("trust", TRUST, "Whom routes take for known."),
     ],
@@ -142,6 +143,7 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
             json: log.text("format") == Some("json"),
             file: log.path("file").cloned(),
         },
+        secrets: secret::defaults(&table(secret::DAEMON.name)),
         own: trust.list("own").to_vec(),
         known: trust.list("known").to_vec(),
     }

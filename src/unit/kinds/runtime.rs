@@ -5,8 +5,8 @@ use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::typed::Typed;
 
 /// The runtimes that a unit can name.
-pub const RUNTIMES: [&str; 8] =
-    ["sync", "ingest", "worker", "review", "outbound", "pending", "scheduler", "onboarding"];
+pub const RUNTIMES: [&str; 9] =
+    ["sync", "ingest", "worker", "review", "outbound", "pending", "scheduler", "rotation", "onboarding"];
 
 /// The one without a driver of its own: it is a driver for each connector.
 const UNDRIVEN: [&str; 1] = ["sync"];

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::UnitName;
+use super::{SecretDefaults, UnitName};
 use crate::model::budget::Budget;
 use crate::model::keep::Keep;
 use crate::model::log_filter::LogFilter;
@@ -30,6 +30,8 @@ pub struct DaemonUnit {
     pub keep: Keep,
     /// `[log]`
     pub log: LogSettings,
+    /// Where secrets without a unit are kept.
+    pub secrets: SecretDefaults,
     /// `[trust] own`: addresses of the user, or globs.
     pub own: Vec<String>,
     /// `[trust] known`: addresses that count as known, or globs.
@@ -52,7 +54,8 @@ pub struct LogSettings {
 pub struct RuntimeUnit {
     /// The unit's name without the kind.
     pub name: String,
-    /// `sync`, `ingest`, `worker`, `review`, `outbound`, `pending`, `scheduler`, `onboarding`.
+    /// `sync`, `ingest`, `worker`, `review`, `outbound`, `pending`, `scheduler`, `rotation`,
+    /// `onboarding`.
     pub runtime: String,
 }
 
@@ -84,21 +87,6 @@ pub struct TimerUnit {
     pub text: String,
     /// Labels of the case, for routes.
     pub labels: Vec<String>,
-}
-
-/// Where a secret comes from. It does nothing yet but stand in the graph.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SecretUnit {
-    /// The unit's name without the kind.
-    pub name: String,
-    /// For people.
-    pub description: String,
-    /// Which store: `file`, `command`, `keyring`.
-    pub backend: String,
-    /// The name in the store.
-    pub entry: String,
-    /// How often it is to be replaced.
-    pub rotate_every: Option<Duration>,
 }
 
 /// A set of units that run together.

@@ -96,7 +96,8 @@ fn targets_have_what_they_want_and_who_says_so() {
     assert_eq!(members(&compiled, "night"), "both.route news.connector");
     assert_eq!(
         members(&compiled, "offline"),
-        "here.engine here.route ingest.runtime onboarding.runtime pending.runtime review.runtime scheduler.runtime \
+        "here.engine here.route ingest.runtime onboarding.runtime pending.runtime review.runtime rotation.runtime \
+         scheduler.runtime \
          template.engine worker.runtime"
     );
     assert_eq!(members(&compiled, "safe"), "pending.runtime review.runtime");

@@ -55,6 +55,7 @@ fn all_of_them_compile_without_a_word() {
     outbound.runtime on
     pending.runtime on
     review.runtime on
+    rotation.runtime on
     scheduler.runtime on
     sync.runtime on
     worker.runtime on

@@ -66,6 +66,7 @@ mod reload_storm;
 mod replay;
 mod routing;
 mod sandbox;
+mod secret_stores;
 mod slack;
 mod slack_socket;
 mod status_truth;

@@ -141,7 +141,7 @@ impl Page {
     }
 
     fn kind(&mut self, name: &str, kind: &str, help: &str, series: Series) {
-        let series = series.into_iter().map(|(labels, value)| (labels, value)).collect::<Vec<_>>();
+        let series = series.into_iter().collect::<Vec<_>>();
         let borrowed: Vec<(Vec<(&str, &str)>, f64)> = series
             .iter()
             .map(|(labels, value)| {

@@ -69,6 +69,7 @@ mod reload_storm;
 mod replay;
 mod routing;
 mod sandbox;
+mod secret_stores;
 mod service;
 mod slack;
 mod slack_socket;

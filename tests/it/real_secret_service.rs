@@ -77,7 +77,7 @@ impl Drop for Lab {
 }
 
 fn units(house: &House, server: &HttpServer) {
-    house.unit("workagent.daemon.d/keyring.toml", "[secrets]\nbackend = \"keyring\"\n");
+    house.unit("workagent.daemon.toml", "[secrets]\nbackend = \"keyring\"\n");
     let feed = |target: &str, token: &str| {
         let url = server.url(target);
         format!(

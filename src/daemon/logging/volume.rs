@@ -271,7 +271,7 @@ mod tests {
         let mut say = |nth: u64, unit: &str, level| {
             let fields = fields(&[
                 ("unit", unit),
-                ("message", &format!("{}", "x".repeat(usize::try_from(nth % 99).unwrap()))),
+                ("message", &"x".repeat(usize::try_from(nth % 99).unwrap())),
             ]);
             volume.judge(level, "t", &fields, 1024, Timestamp(0))
         };

@@ -75,15 +75,8 @@ pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError
         started_at: state.daemon.then_some(state.started_at),
         now,
         units,
-        notes: [
-            notes(&counts),
-            next,
-            near,
-            super::secrets::unwell(state),
-            situation(&present),
-            record,
-        ]
-        .concat(),
+        notes: [notes(&counts), next, near, super::secrets::unwell(state), situation(&present), record]
+            .concat(),
         secret_stores: state.secrets.standings().into_iter().map(Into::into).collect(),
         budgets,
         counts,

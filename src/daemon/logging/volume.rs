@@ -269,10 +269,8 @@ mod tests {
     fn no_unit_writes_more_than_it_may() {
         let mut volume = Volume::default();
         let mut say = |nth: u64, unit: &str, level| {
-            let fields = fields(&[
-                ("unit", unit),
-                ("message", &"x".repeat(usize::try_from(nth % 99).unwrap())),
-            ]);
+            let fields =
+                fields(&[("unit", unit), ("message", &"x".repeat(usize::try_from(nth % 99).unwrap()))]);
             volume.judge(level, "t", &fields, 1024, Timestamp(0))
         };
         let verdicts: Vec<_> = (0..2000).map(|nth| say(nth, "a.connector", LogLevel::Info)).collect();

@@ -80,7 +80,7 @@ fn forms(value: &str) -> Vec<Vec<u8>> {
     let mut forms = vec![value.as_bytes().to_vec()];
     forms.push(url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().into_bytes());
     let json = serde_json::to_string(value).unwrap();
-    forms.push(json[1..json.len() - 1].as_bytes().to_vec());
+    forms.push(json.get(1..json.len() - 1).unwrap().as_bytes().to_vec());
     let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     forms.extend([hex.to_uppercase().into_bytes(), hex.into_bytes()]);
     for lead in ["", "x", "xx"] {
@@ -297,7 +297,7 @@ impl Scene {
             ("closed", "http://127.0.0.1:1/feed".to_owned()),
             ("echo", echo.url("/feed")),
             ("tls", echo.url("/feed").replace("http://", "https://")),
-            ("rotated", scene.servers[0].url("/rotated")),
+            ("rotated", scene.servers.first().unwrap().url("/rotated")),
         ];
         for (name, url) in tokens {
             scene.feed(name, &url, &format!("token = {{ secret = \"s/{name}\" }}"));
@@ -318,7 +318,7 @@ impl Scene {
                 "github",
                 &format!(
                     "login = \"me\"\nbase_url = \"{}\"\ntoken = {{ secret = \"s/github\" }}",
-                    scene.servers[0].url("")
+                    scene.servers.first().unwrap().url("")
                 ),
             ),
         );

@@ -38,7 +38,7 @@ const MISHAPS: [(&str, &str, Home); 30] = [
     ("answered 500", "Ka5-avur-Ah27oj4XzfB", Stored("s/a500")),
     ("sent to another host", "Ka6-ubvs-Bi38pk5YagC", Stored("s/elsewhere")),
     ("to a host that is not there", "Ka7-ycwt-Cj49ql6ZbhD", Stored("s/nohost")),
-    ("to a closed port", "Ka8-rdxu-Dk50rm7AciE", Stored("s/closed")),
+    ("to a closed port", "Ka8-rdxu-Dk50rm7QciE", Stored("s/closed")),
     ("repeated by the server", "Ka9-teyv-El61sn8BdjF", Stored("s/echo")),
     ("over TLS to who speaks none", "Kb1-pfzw-Fm72to9CekG", Stored("s/tls")),
     ("in the query, gone", "Kb2 qga/+x%Gn83up0DflH", Stored("s/query410")),

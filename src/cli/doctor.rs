@@ -1,6 +1,6 @@
 //! `workagent doctor`: looks at the setup as a whole, in the environment of the service, and says what to type.
 //!
-//! Facts are gathered first ([`facts`]); a check is a pure function over them in a file of its own and a row of [`CHECKS`].
+//! Facts are gathered first (`facts`); a check is a pure function over them in a file of its own and a row of `CHECKS`.
 
 mod clock;
 mod daemon;

@@ -25,7 +25,7 @@ pub struct DeskRule {
     pub outbound: OutboundRule,
     /// Undo window between approval and sending.
     pub hold: Duration,
-    /// [`Connector::destination`](crate::platform::Connector::destination).
+    /// [`Connector::destination`].
     pub destination: Arc<str>,
     /// The account, for trying whether a draft can be made into what it sends.
     pub connector: Arc<dyn Connector>,

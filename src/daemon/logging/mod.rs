@@ -1,8 +1,8 @@
 //! Logging: one place everything goes out through, and everything that goes out is masked first.
 //!
 //! On a terminal or in a file: lines. Under systemd: the journal's own protocol, with the fields `UNIT`, `CASE`, `RUN`,
-//! `GENERATION` (and the like) to filter by. Events of every crate at every level go the same way: [`levels`] says whether
-//! they count, [`volume`] whether they were said before, then they are formatted, masked and written. Panics too.
+//! `GENERATION` (and the like) to filter by. Events of every crate at every level go the same way: `levels` says whether
+//! they count, `volume` whether they were said before, then they are formatted, masked and written. Panics too.
 
 mod event;
 mod fields;

@@ -278,7 +278,8 @@ fn without_addresses(text: &str) -> String {
         let edge = before.char_indices().rev().find(|(_, c)| !is_part(*c));
         let start = edge.map_or(0, |(place, c)| place + c.len_utf8());
         let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
-        if start < before.len() && end > 0 {
+        // A template, as in `work@.connector`, has nothing of a host behind it.
+        if start < before.len() && behind.starts_with(char::is_alphanumeric) {
             out.push_str(before.get(..start).unwrap_or_default());
             out.push_str("…@…");
         } else {
@@ -303,7 +304,7 @@ mod tests {
             ("work@.connector and @ alone", "work@.connector and @ alone"),
             ("none", "none"),
         ] {
-            assert_eq!(without_addresses(text).replace("…@…connector", "work@.connector"), expected);
+            assert_eq!(without_addresses(text), expected);
         }
     }
 

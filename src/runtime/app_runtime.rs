@@ -92,8 +92,8 @@ impl AppRuntime {
         let unsettled = || self.outbound.on().is_some_and(|outbound| outbound.is_unsettled());
         let jobs = self.outbound.on().map(|outbound| Work { group: outbound.group(), unsettled: &unsettled });
         self.one(&self.outbound, jobs, &mut runtimes).await;
-        self.one(&self.onboarding, None, &mut runtimes).await;
         runtimes.append(&mut rotation);
+        self.one(&self.onboarding, None, &mut runtimes).await;
         CycleSummary {
             version: SUMMARY_VERSION,
             generation: self.generation,

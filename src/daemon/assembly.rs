@@ -22,7 +22,7 @@ use crate::runtime::points::Point;
 use crate::secret::Scrubber;
 use crate::secret::places::Places;
 use crate::secret::secrets::Secrets;
-use crate::store::{Recovery, Store, StoreError, StoreOptions};
+use crate::store::{Expected, Recovery, Store, StoreError, StoreOptions};
 use crate::unit::compile::{CompileEnv, Compiled, compile};
 use crate::unit::load::load;
 use crate::unit::plan::{Off, Plan, Standing};
@@ -140,7 +140,17 @@ async fn open_store(
     (normal, clock): (bool, Clock),
 ) -> Result<Store, AssemblyError> {
     let options = StoreOptions { path: database.clone(), normal, clock };
-    let store = match Store::open_expected(options, &mark::expected(&paths.state)).await {
+    let mut expected = mark::expected(&paths.state);
+    if expected == Expected::First && !database.exists() {
+        // Before the database, or a kill between the two would look like a database from elsewhere.
+        match mark::begin(&paths.state, &database) {
+            Ok(life) => expected = Expected::Known(life),
+            Err(error) => {
+                tracing::warn!("note which database this will be, in {}: {error}", paths.state.display())
+            }
+        }
+    }
+    let store = match Store::open_expected(options, &expected).await {
         Ok(store) => store,
         Err(source) if source.unusable().is_some() => {
             let kept = backup::kept(&paths.state, &database);

@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::secret::random::random_hex;
 use crate::store::{Expected, Life};
 
 /// Its name in the state directory.
@@ -25,6 +26,16 @@ pub fn expected(state: &Path) -> Expected {
         Err(_) => Expected::Known(Life::default()),
         Ok(bytes) => Expected::Known(serde_json::from_slice(&bytes).unwrap_or_default()),
     }
+}
+
+/// Leaves the mark of a database that is about to be made, and names it.
+///
+/// # Errors
+/// The disk.
+pub fn begin(state: &Path, database: &Path) -> io::Result<Life> {
+    let life = Life { id: random_hex(32), stamp: 0, path: database.to_owned() };
+    leave(state, &life)?;
+    Ok(life)
 }
 
 /// Leaves the mark: whole or not at all.

@@ -20,7 +20,7 @@ const DOING: &str = "settle in the database";
 const READ: &str = "SELECT (SELECT value FROM life WHERE name = 'id'), \
      coalesce((SELECT value FROM life WHERE name = 'stamp'), 0), (SELECT count(*) FROM connectors)";
 
-const SETTLE: &str = "INSERT OR IGNORE INTO life (name, value) VALUES ('id', lower(hex(randomblob(16)))), ('stamp', '0'); \
+const SETTLE: &str = "INSERT OR IGNORE INTO life (name, value) VALUES ('id', coalesce(?, lower(hex(randomblob(16))))), ('stamp', '0'); \
      UPDATE life SET value = CAST(value AS INTEGER) + 1 WHERE name = 'stamp'; \
      INSERT INTO programs (version, schema, at) SELECT ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM programs \
      WHERE id = (SELECT max(id) FROM programs) AND version = ? AND schema = ?)";
@@ -88,6 +88,13 @@ pub struct Life {
     pub path: PathBuf,
 }
 
+impl Life {
+    /// It has its name, and was not open yet: a program that was killed at its very first start left no more.
+    pub(super) fn is_begun(&self) -> bool {
+        self.stamp == 0 && !self.id.is_empty()
+    }
+}
+
 /// An earlier state was put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
@@ -137,7 +144,12 @@ pub(super) async fn settle(
         _ => None,
     };
     let version = env!("CARGO_PKG_VERSION");
-    let query = sqlx::query(SETTLE).bind(version).bind(schema).bind(now.0).bind(version).bind(schema);
+    let named = match expected {
+        Expected::Known(known) if known.is_begun() => Some(known.id.as_str()),
+        _ => None,
+    };
+    let query =
+        sqlx::query(SETTLE).bind(named).bind(version).bind(schema).bind(now.0).bind(version).bind(schema);
     query.execute(&mut *conn).await.map_err(StoreError::sql(DOING))?;
     if let Some(why) = replaced {
         tracing::warn!("{why}: nothing that may have been answered is sent without you");

@@ -55,6 +55,9 @@ pub(super) async fn look(path: &Path, migrator: &Migrator) -> Result<Found> {
 /// Why nothing is to be made where nothing is, if something was there.
 pub(super) fn missed(path: &Path, expected: &Expected) -> Option<StoreError> {
     let Expected::Known(known) = expected else { return None };
+    if known.is_begun() {
+        return None;
+    }
     Some(if known.path.as_os_str().is_empty() || known.path == path {
         missing(path, "there was one here")
     } else {

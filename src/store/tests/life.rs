@@ -60,6 +60,20 @@ async fn one_that_is_gone_is_missed() {
 }
 
 #[tokio::test]
+async fn one_that_was_begun_is_the_same_after_a_kill_at_its_first_start() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("state")).unwrap();
+    let begun = Expected::Known(Life { id: "begun".into(), stamp: 0, path: path(dir.path()) });
+    // The mark tells no more than this until a start came to its end.
+    for _ in 0..2 {
+        let store = open_expected(dir.path(), &begun).await.unwrap();
+        assert_eq!(store.life().id, "begun");
+        assert_eq!(store.last_restore().await.unwrap(), None);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_log_without_its_database_is_not_thrown_away() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("state")).unwrap();

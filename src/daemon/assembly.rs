@@ -146,7 +146,7 @@ async fn open_store(
         match mark::begin(&paths.state, &database) {
             Ok(life) => expected = Expected::Known(life),
             Err(error) => {
-                tracing::warn!("note which database this will be, in {}: {error}", paths.state.display())
+                tracing::warn!("note which database this will be, in {}: {error}", paths.state.display());
             }
         }
     }

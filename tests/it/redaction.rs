@@ -136,11 +136,11 @@ fn journald_keeps_fields_and_no_secret() {
     let entries = journal(&format!("RUN={run}"));
     let entry = |nth: usize, field: &str| entries[nth][field].as_str().unwrap_or_default().to_owned();
     assert_eq!(entries.len(), 3, "{entries:?}");
-    assert_eq!(entry(0, "MESSAGE"), format!("inbox.connector: polled run={run} new_items=3"));
+    assert_eq!(entry(0, "MESSAGE"), format!("inbox.connector: it::redaction: polled run={run} new_items=3"));
     let fields = ["UNIT", "PRIORITY", "SYSLOG_IDENTIFIER", "F_NEW_ITEMS"].map(|field| entry(0, field));
     assert_eq!(fields, ["inbox.connector", "6", "workagent", "3"]);
     // The last digit shares bits with the padding; it stands for no character by itself.
-    assert_eq!(entry(1, "MESSAGE"), format!("inbox.connector: got [masked]\nand [masked]k= run={run}"));
+    assert_eq!(entry(1, "MESSAGE"), format!("inbox.connector: it::redaction: got [masked]\nand [masked]k= run={run}"));
     // One datagram is enough for the largest event.
     assert!(entries[2]["MESSAGE"].as_str().unwrap().ends_with("bytes more)"));
 }

@@ -17,6 +17,7 @@ mod terminal;
 mod tests;
 mod typed_secrets;
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
@@ -202,10 +203,10 @@ fn greet(talk: &mut Talk<'_>, here: &Here) -> Result<(), CliError> {
     let name = talk.paint.bold("workagent init").to_string();
     talk.say(&format!("\n{name}\n"))?;
     let text = format!(
-        "Units go to {}, secrets into the {}. Nothing is written before you have seen all of it and said yes. Enter takes what \
+        "Units go to {}, secrets into {}. Nothing is written before you have seen all of it and said yes. Enter takes what \
          stands in brackets, ? helps, < goes back, Ctrl-C leaves.",
         here.short(&here.own.dir),
-        here.secrets.file().describe()
+        here.secrets.describe_default()
     );
     talk.tell("", &here.with_short_home(&text))
 }
@@ -253,9 +254,12 @@ impl Summary {
         let mut out = format!("\n{}\n", paint.bold("This will be written:"));
         out.push_str(&plan::shown(&self.planned, here, &self.sources, paint, width));
         if !news.is_empty() {
-            let place = here.with_short_home(&here.secrets.file().describe());
+            // One whose unit is off is told when it is to be stored.
+            let places: BTreeSet<String> =
+                news.iter().filter_map(|name| here.secrets.describe(name).ok()).collect();
+            let places = here.with_short_home(&places.into_iter().collect::<Vec<_>>().join("; "));
             out.push_str(&format!("secret    {}\n", paint.bold(news.join(", "))));
-            out.push_str(&block(&format!("into the {place}"), "    ", width.max(60), 6));
+            out.push_str(&block(&format!("into {places}"), "    ", width.max(60), 6));
         }
         out.push_str("then\n");
         let mut line = |text: &str| out.push_str(&block(text, "    ", width.max(60), 6));

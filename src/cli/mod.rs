@@ -49,6 +49,7 @@ pub mod secret;
 pub mod service;
 pub mod show;
 pub mod status;
+mod tty;
 pub mod unit_diff;
 pub mod unit_paths;
 pub mod units;

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 pub(super) use self::ask::ask;
 use super::analyze::compiled;
-use super::backend::{Backend, daemon_environment, running};
+use super::backend::{Backend, present_environment, running};
 use super::context::Context;
 use super::error::CliError;
 use super::look::line;
@@ -108,16 +108,15 @@ async fn run(args: SecretArgs, context: &mut Context<'_>) -> Result<u8, CliError
 }
 
 /// The stores as the daemon has them, for a person who sits in front of them.
-async fn open(paths: &Paths, plan: &Plan, context: &Context<'_>) -> Secrets {
-    // What the service manager gave to the daemon decides, where one runs.
-    let environment = daemon_environment(paths).await.unwrap_or_else(|| context.environment.clone());
+pub(super) async fn open(paths: &Paths, plan: &Plan, context: &Context<'_>) -> Secrets {
+    let environment = present_environment(context, paths).await;
     let around =
         Around { environment, scrubber: context.scrubber.clone(), clock: context.clock.clone(), ask: true };
     crate::daemon::secrets::open(paths, plan, around)
 }
 
 /// Tells a running daemon, if there is one, so that what waits for the secret does not wait for its next look.
-async fn changed(paths: &Paths) {
+pub(super) async fn changed(paths: &Paths) {
     if let Ok(Some(client)) = running(paths).await
         && let Err(error) = client.post::<(), ()>("/v1/secrets/changed", &()).await
     {

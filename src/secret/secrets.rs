@@ -99,14 +99,6 @@ impl Secrets {
         }
     }
 
-    /// Everything in the encrypted file `file`, opened by `key_file` unless the environment names a passphrase.
-    #[must_use]
-    pub fn new(file: PathBuf, key_file: PathBuf, environment: Environment, scrubber: Scrubber) -> Self {
-        let (clock, programs) = (Clock::system(), None);
-        let rooms = SecretRooms { file, key_file, environment, scrubber, clock, programs, ask: false };
-        Self::open(rooms, &SecretDefaults::default())
-    }
-
     /// From here on secrets are where another plan says.
     pub fn adopt(&self, places: Places) {
         if *self.places.get() != places {
@@ -394,8 +386,16 @@ mod tests {
     use crate::model::time::Timestamp;
 
     fn secrets(root: &tempfile::TempDir, environment: &[(&str, &str)]) -> Secrets {
-        let environment = Environment::of(environment.iter().copied());
-        Secrets::new(root.path().join("s.age"), root.path().join("key"), environment, Scrubber::new())
+        let rooms = SecretRooms {
+            file: root.path().join("s.age"),
+            key_file: root.path().join("key"),
+            environment: Environment::of(environment.iter().copied()),
+            scrubber: Scrubber::new(),
+            clock: Clock::system(),
+            programs: None,
+            ask: false,
+        };
+        Secrets::open(rooms, &SecretDefaults::default())
     }
 
     async fn read(secrets: &Secrets, reference: SecretRef) -> Result<String, String> {

@@ -6,12 +6,11 @@ use super::here::Here;
 use super::plan::{Change, Planned};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
-use crate::cli::schema;
 use crate::cli::units::write;
+use crate::cli::{schema, secret};
 use crate::daemon::exit;
 use crate::diag::Severity;
 use crate::model::secret_ref::SecretRef;
-use crate::model::time::Timestamp;
 use crate::secret::{Grant, SecretStore as _, SecretValue, Token};
 use crate::unit::plan::Kind;
 
@@ -58,9 +57,14 @@ pub async fn apply(
     let mut done = Vec::new();
     let written = steps(planned, secrets, here, context, &mut done).await;
     match written {
-        Ok(written) => Ok(written),
+        Ok(written) => {
+            if !written.secrets.is_empty() {
+                secret::changed(&here.paths).await;
+            }
+            Ok(written)
+        }
         Err(error) => {
-            let left = take_back(done, here, context.clock.now());
+            let left = take_back(done, here).await;
             let message = match left.as_slice() {
                 [] => format!("{}; all is as it was", error.message),
                 left => format!("{}; could not be taken back: {}", error.message, left.join(", ")),
@@ -78,16 +82,11 @@ async fn steps(
     done: &mut Vec<Done>,
 ) -> Result<Written, CliError> {
     let mut written = Written::default();
-    let now = context.clock.now();
-    let file = here.secrets.file();
     for (name, value, grant) in secrets {
         let before = here.secrets.token(&SecretRef::Stored(name.clone())).await.ok();
-        let stored = match grant {
-            Some(grant) => file.set_token(&name, &value, grant, now),
-            None => file.set(&name, &value, now),
-        };
+        let stored = here.secrets.put(&name, value, grant, None).await;
         let outcome = stored.map_err(|error| CliError::doing(&format!("store {name}"), &error))?;
-        written.key_made = written.key_made.or(outcome.key_made);
+        written.key_made = written.key_made.or(outcome.and_then(|outcome| outcome.key_made));
         done.push(Done::Secret(name.clone(), before));
         written.secrets.push(name);
     }
@@ -110,9 +109,8 @@ async fn steps(
 }
 
 /// Takes back, the last first; what could not be.
-fn take_back(done: Vec<Done>, here: &Here, now: Timestamp) -> Vec<String> {
+async fn take_back(done: Vec<Done>, here: &Here) -> Vec<String> {
     let mut left = Vec::new();
-    let store = here.secrets.file();
     for step in done.into_iter().rev() {
         match step {
             Done::File(path, before) => {
@@ -126,11 +124,10 @@ fn take_back(done: Vec<Done>, here: &Here, now: Timestamp) -> Vec<String> {
             }
             Done::Secret(name, before) => {
                 let undone = match before {
-                    Some(Token { value, grant: Some(grant), .. }) => {
-                        store.set_token(&name, &value, grant, now).is_ok()
+                    Some(Token { value, grant, .. }) => {
+                        here.secrets.put(&name, value, grant, None).await.is_ok()
                     }
-                    Some(Token { value, grant: None, .. }) => store.set(&name, &value, now).is_ok(),
-                    None => store.remove(&name).is_ok(),
+                    None => here.secrets.remove(&name).await.is_ok(),
                 };
                 if !undone {
                     left.push(format!("the secret {name}"));

@@ -8,11 +8,11 @@ use super::typed_secrets::TypedSecrets;
 use crate::bundle::backlog::{Counted, count};
 use crate::bundle::probe::{Scene, Seen};
 use crate::catalog::CATALOG;
-use crate::cli::backend::{Backend, daemon_environment};
+use crate::cli::backend::{Backend, present_environment};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
-use crate::cli::service;
 use crate::cli::units::{Own, UnitSet};
+use crate::cli::{secret, service};
 use crate::daemon::paths::Paths;
 use crate::diag::{Finding, Severity};
 use crate::model::class::{ErrorClass, chain};
@@ -43,7 +43,7 @@ pub struct Here {
     pub paths: Paths,
     /// Platforms and engines.
     pub registry: Registry,
-    /// The store.
+    /// The stores, as the plan that is there has them.
     pub secrets: Secrets,
     /// What was typed.
     pub typed: Arc<TypedSecrets>,
@@ -77,11 +77,10 @@ impl Here {
         let set = UnitSet::read(context);
         let own = set.own(false)?;
         let scrubber = context.scrubber.clone();
-        let environment = daemon_environment(&paths).await.unwrap_or_else(|| context.environment.clone());
-        let (file, key) = (paths.secrets_file(), paths.secrets_key());
-        let secrets = Secrets::new(file, key, environment.clone(), scrubber.clone());
+        let environment = present_environment(context, &paths).await;
+        let secrets = secret::open(&paths, &set.compiled.plan, context).await;
         // A store that cannot be opened would be found out only after all questions.
-        secrets.file().list().map_err(|error| {
+        secrets.names().await.map_err(|error| {
             let hint = error.hint();
             CliError::doing("open the secret store", &error).hint(hint)
         })?;

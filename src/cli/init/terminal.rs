@@ -3,9 +3,10 @@
 
 use std::io;
 
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, SpecialCodeIndex};
 
 use super::talk::{Lines, Typed};
+use crate::cli::tty::TtyMode;
 
 /// The byte of Ctrl-C.
 const INTERRUPT: u8 = 3;
@@ -19,7 +20,7 @@ pub struct Terminal;
 
 impl Lines for Terminal {
     fn line(&mut self, hidden: bool) -> io::Result<Typed> {
-        let _mode = Mode::set(hidden);
+        let _mode = line_mode(hidden);
         let mut bytes: Vec<u8> = Vec::new();
         let mut piece = [0; 4096];
         // Past the standard library's buffer: it would wait for the end of a line that Ctrl-C does not have.
@@ -53,28 +54,13 @@ fn eprint_line_end() {
     let _ = anstream::stderr().lock().write_all(b"\n");
 }
 
-/// How the terminal reads while it lives: a line as always, but Ctrl-C ends it instead of the program.
-struct Mode(Option<Termios>);
-
-impl Mode {
-    fn set(hidden: bool) -> Self {
-        let before = tcgetattr(io::stdin()).ok();
-        if let Some(mut mode) = before.clone() {
-            mode.local_modes.remove(LocalModes::ISIG);
-            if hidden {
-                mode.local_modes.remove(LocalModes::ECHO);
-            }
-            mode.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
-            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &mode);
+/// A line as always, but Ctrl-C ends it instead of the program.
+fn line_mode(hidden: bool) -> TtyMode {
+    TtyMode::with(|mode| {
+        mode.local_modes.remove(LocalModes::ISIG);
+        if hidden {
+            mode.local_modes.remove(LocalModes::ECHO);
         }
-        Self(before)
-    }
-}
-
-impl Drop for Mode {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
-        }
-    }
+        mode.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
+    })
 }

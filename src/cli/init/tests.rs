@@ -317,6 +317,20 @@ fn a_file_answers_all_and_its_secrets_are_only_in_the_store() {
 }
 
 #[test]
+fn a_secret_goes_where_the_plan_keeps_secrets_or_nowhere() {
+    let home = Home::new();
+    home.write(".config/workagent/units/workagent.daemon.toml", "[secrets]\nbackend = \"env\"\n");
+    let before = home.files();
+    let came = home.answers(&format!("{MAIL}change_existing = true\n"));
+    assert!(came.error().contains("all is as it was"), "{came:#?}");
+    assert!(
+        came.error().contains("it cannot be set from here: it comes from the daemon's environment"),
+        "{came:#?}"
+    );
+    assert_eq!(home.files(), before);
+}
+
+#[test]
 fn a_file_changes_nothing_that_is_there_unless_it_says_so() {
     let home = Home::new();
     home.answers(MAIL);

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Read as _, Write as _};
 
 use crate::cli::error::CliError;
+use crate::cli::tty::TtyMode;
 use crate::secret::SecretValue;
 
 /// A value is a line or a key, not a file.
@@ -16,35 +17,11 @@ pub(in crate::cli) fn ask(name: &str) -> Result<SecretValue, CliError> {
         let mut err = anstream::stderr().lock();
         write!(err, "value of {name} (not shown): ")?;
         err.flush()?;
-        let _quiet = Quiet::new();
+        let _quiet = TtyMode::with(|mode| mode.local_modes.remove(rustix::termios::LocalModes::ECHO));
         stdin.read_line(&mut text)?;
         writeln!(err)?;
     } else {
         stdin.take(VALUE_BYTES_MAX).read_to_string(&mut text)?;
     }
     Ok(SecretValue::new(text))
-}
-
-/// Echo off while it lives.
-struct Quiet(Option<rustix::termios::Termios>);
-
-impl Quiet {
-    fn new() -> Self {
-        let before = rustix::termios::tcgetattr(std::io::stdin()).ok();
-        if let Some(mut quiet) = before.clone() {
-            quiet.local_modes.remove(rustix::termios::LocalModes::ECHO);
-            let _ =
-                rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, &quiet);
-        }
-        Self(before)
-    }
-}
-
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            let _ =
-                rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
-        }
-    }
 }

@@ -25,6 +25,14 @@ const KEEP: Duration = Duration::from_secs(15 * 60);
 /// So long before a value ends it is to be replaced.
 const WARN: Duration = Duration::from_secs(14 * 86_400);
 
+/// Of a unit and of the daemon's table alike.
+const KEEP_KEY: KeySpec = KeySpec::new(
+    "keep",
+    ValueType::Duration { min_s: 0, max_s: 86_400 },
+    "For `command`: a value is believed for so long; one that a server refuses is asked for again at once",
+)
+.default("\"15m\"");
+
 const SECRET: &[KeySpec] = &[
     KeySpec::new(
         "backend",
@@ -47,12 +55,7 @@ const SECRET: &[KeySpec] = &[
         ValueType::List,
         "For programs: variables of the daemon's environment that they get beside the usual ones",
     ),
-    KeySpec::new(
-        "keep",
-        ValueType::Duration { min_s: 0, max_s: 86_400 },
-        "For `command`: a value is believed for so long; one that a server refuses is asked for again at once",
-    )
-    .default("\"15m\""),
+    KEEP_KEY,
     KeySpec::new(
         "rotate_every",
         ValueType::Duration { min_s: 3600, max_s: 10 * 366 * 86_400 },
@@ -113,12 +116,7 @@ const DAEMON_KEYS: &[KeySpec] = &[
         ValueType::List,
         "For `command`: variables of the daemon's environment that it gets beside the usual ones",
     ),
-    KeySpec::new(
-        "keep",
-        ValueType::Duration { min_s: 0, max_s: 86_400 },
-        "For `command`: a value is believed for so long; one that a server refuses is asked for again at once",
-    )
-    .default("\"15m\""),
+    KEEP_KEY,
     KeySpec::new(
         "passphrase_file",
         ValueType::Path,

@@ -17,7 +17,7 @@ use crate::daemon::assembly::{self, Assembly, AssemblyError};
 use crate::daemon::exit;
 use crate::daemon::lock::{InstanceLock, LockError};
 use crate::daemon::paths::Paths;
-use crate::daemon::service::{Site, System, state};
+use crate::daemon::service::{Site, State, System, state};
 use crate::model::environment::Environment;
 use crate::model::limits::CONTROL_HELLO_TIMEOUT;
 
@@ -131,6 +131,9 @@ pub(super) async fn running(paths: &Paths) -> Result<Option<Client>, CliError> {
     }
 }
 
+/// Whose environment it is, for people.
+pub(super) const OF_DAEMON: &str = "the running daemon";
+
 /// The environment of the running daemon, which decides what its children find. `None`: none runs, or it cannot be read.
 pub(super) async fn daemon_environment(paths: &Paths) -> Option<Environment> {
     let client = running(paths).await.ok().flatten()?;
@@ -145,20 +148,34 @@ pub(super) async fn daemon_environment(paths: &Paths) -> Option<Environment> {
     Some(Environment::of(pairs.collect::<Vec<_>>()))
 }
 
+/// The same, or the shell's where none runs: what the service manager gave to the daemon decides.
+pub(super) async fn present_environment(context: &Context<'_>, paths: &Paths) -> Environment {
+    daemon_environment(paths).await.unwrap_or_else(|| context.environment.clone())
+}
+
 /// The environment in which programs are looked up: the running daemon's, else the one that the installed service would
 /// have, else the shell's. And whose it is, for people.
 pub(super) async fn service_environment(context: &Context<'_>, paths: &Paths) -> (Environment, &'static str) {
     if let Some(environment) = daemon_environment(paths).await {
-        return (environment, "the running daemon");
+        return (environment, OF_DAEMON);
     }
     let shell = &context.environment;
-    if let Ok(site) = Site::find(shell, None, context.global.state_dir.as_deref())
-        && let Ok(state) = state::ask(&site, &paths.state, &System::new(shell.clone())).await
-        && state.is_installed()
-    {
-        return (state.service_environment(shell), "the service");
+    let state = match Site::find(shell, None, context.global.state_dir.as_deref()) {
+        Ok(site) => state::ask(&site, &paths.state, &System::new(shell.clone())).await.ok(),
+        Err(_) => None,
+    };
+    environment_without_daemon(shell, state.as_ref())
+}
+
+/// The same where no daemon runs, for whoever asked the supervisor already.
+pub(super) fn environment_without_daemon(
+    shell: &Environment,
+    state: Option<&State>,
+) -> (Environment, &'static str) {
+    match state.filter(|state| state.is_installed()) {
+        Some(state) => (state.service_environment(shell), "the service"),
+        None => (shell.clone(), "this shell: no service is installed"),
     }
-    (shell.clone(), "this shell: no service is installed")
 }
 
 /// An error of the client, with the exit code of its kind.

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::{compiled, no_such_unit};
-use crate::cli::backend::daemon_environment;
+use crate::cli::backend::present_environment;
 use crate::cli::case::pretty;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -39,7 +39,7 @@ pub fn command(args: &ConditionArgs, context: &mut Context<'_>) -> Result<u8, Cl
     }
     let paths = context.paths()?;
     let answers = crate::cli::threads(1)?.block_on(async {
-        let environment = daemon_environment(&paths).await.unwrap_or_else(|| context.environment.clone());
+        let environment = present_environment(context, &paths).await;
         let around = Around {
             environment: environment.clone(),
             scrubber: context.scrubber.clone(),

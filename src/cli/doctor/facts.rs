@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::bundle::probe::{Scene, Seen};
 use crate::bundle::running::stop_time_max;
 use crate::cli::analyze::compiled;
-use crate::cli::backend::{running, service_environment};
+use crate::cli::backend::{OF_DAEMON, daemon_environment, environment_without_daemon, running};
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::control::wire::{Hello, StatusView};
@@ -99,7 +99,10 @@ impl Facts {
             None => None,
         };
         let installed = state.iter().flatten().find(|state| state.is_installed());
-        let (environment, environment_of) = service_environment(context, &paths).await;
+        let (environment, environment_of) = match daemon_environment(&paths).await {
+            Some(environment) => (environment, OF_DAEMON),
+            None => environment_without_daemon(&context.environment, installed),
+        };
         let scrubber = context.scrubber.clone();
         let stores = |environment: &Environment| {
             let around = Around {

@@ -27,7 +27,9 @@ use crate::runtime::scheduler::{SchedulerParts, SchedulerRuntime};
 use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{ForRoute, WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
 use crate::supervise::Board;
-use crate::unit::plan::{ConnectorUnit, EngineUnit, Kind, Off, OffState, Plan, Standing, UnitName};
+use crate::unit::plan::{
+    ConnectorUnit, EngineUnit, Kind, Off, OffState, Plan, RouteUnit, Standing, UnitName,
+};
 
 /// Everything built from one plan, not yet started.
 pub struct DaemonRuntimeBundle {
@@ -256,8 +258,9 @@ impl Build<'_> {
         let before = Before { kind: Kind::Engine, parts: old, unit: WorkerEngine::unit, anew };
         let build =
             |unit: &Arc<EngineUnit>| Ok(WorkerEngine::new(Arc::clone(unit), engine(unit, context.clone())?));
-        let engines = before.carry(&mut self.plan.engines, build, &mut self.plan.kept, &mut self.failed);
-        with_routes(engines, old, &mut self.plan, &context)
+        let mut engines = before.carry(&mut self.plan.engines, build, &mut self.plan.kept, &mut self.failed);
+        add_routes(&mut engines, old, &mut self.plan.routes, &context);
+        engines
     }
 }
 
@@ -346,17 +349,20 @@ fn engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngi
 
 /// Adds what routes with an environment of their own need. A route for which an engine cannot be built that way is off:
 /// without that environment its cases would be worked by another rule than the written one.
-fn with_routes(
-    mut engines: BTreeMap<String, WorkerEngine>,
+fn add_routes(
+    engines: &mut BTreeMap<String, WorkerEngine>,
     old: &BTreeMap<String, WorkerEngine>,
-    plan: &mut Plan,
+    routes: &mut BTreeMap<String, Standing<RouteUnit>>,
     context: &EngineContext,
-) -> BTreeMap<String, WorkerEngine> {
+) {
     let mut parts: BTreeMap<String, BTreeMap<String, ForRoute>> = BTreeMap::new();
-    for (route, standing) in &mut plan.routes {
+    for (route, standing) in routes {
         let Standing::Active(unit) = standing else { continue };
+        if unit.env.is_empty() {
+            continue;
+        }
         let mut broken = None;
-        for name in unit.engines.iter().filter(|_| !unit.env.is_empty()) {
+        for name in &unit.engines {
             let Some(part) = engines.get(name) else { continue };
             let before = old.get(name).filter(|before| Arc::ptr_eq(before.unit(), part.unit()));
             let same = before.and_then(|before| before.route(route)).filter(|same| same.env == unit.env);
@@ -376,10 +382,9 @@ fn with_routes(
             *standing = Standing::Off(Off { state: OffState::BadSetting, reason, place: None });
         }
     }
-    for (name, part) in &mut engines {
-        *part = part.clone().with_routes(parts.remove(name).unwrap_or_default());
+    for (name, part) in engines {
+        part.set_routes(parts.remove(name).unwrap_or_default());
     }
-    engines
 }
 
 fn unknown(what: &str, word: &str) -> PortError {

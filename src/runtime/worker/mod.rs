@@ -63,11 +63,9 @@ impl WorkerEngine {
         Self { unit, engine, by_route: BTreeMap::new() }
     }
 
-    /// The same with what routes add to its environment, by the name of the route.
-    #[must_use]
-    pub fn with_routes(mut self, by_route: BTreeMap<String, ForRoute>) -> Self {
+    /// Takes what routes add to its environment, by the name of the route.
+    pub fn set_routes(&mut self, by_route: BTreeMap<String, ForRoute>) {
         self.by_route = by_route;
-        self
     }
 
     /// As it was built for a route.

@@ -109,6 +109,18 @@ fn connector(platform: &str, keys: &str) -> String {
     )
 }
 
+/// A program that is given two secrets, one of them by this name.
+fn items_unit(program: &Path, secret: &str) -> String {
+    connector(
+        "command",
+        &format!(
+            "program = \"{}\"\nsend = true\n\
+             set = {{ TOKEN = {{ secret = \"{secret}\" }}, EXTRA = {{ env = \"ITEMS_EXTRA\" }} }}",
+            program.display()
+        ),
+    )
+}
+
 fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
@@ -177,17 +189,7 @@ impl Gossips {
                  env; echo '{{\"type\":\"done\"}}'\n"
             ),
         );
-        house.unit(
-            "items.connector.toml",
-            &connector(
-                "command",
-                &format!(
-                    "program = \"{}\"\nsend = true\n\
-                     set = {{ TOKEN = {{ secret = \"items/token\" }}, EXTRA = {{ env = \"ITEMS_EXTRA\" }} }}",
-                    items.display()
-                ),
-            ),
-        );
+        house.unit("items.connector.toml", &items_unit(&items, "items/token"));
 
         house.write("notes/a.md", "What is still missing?\n");
         house.unit(

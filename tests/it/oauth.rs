@@ -15,8 +15,9 @@ use workagent::platform::ConnectorContext;
 use workagent::platform::api::{ApiClient, Login};
 use workagent::platform::oauth::{Client, Granted, browser, device};
 use workagent::process::ProcessRoom;
-use workagent::secret::secrets::Secrets;
+use workagent::secret::secrets::{SecretRooms, Secrets};
 use workagent::secret::{Grant, Scrubber, SecretStore, SecretValue};
+use workagent::unit::plan::SecretDefaults;
 use workagent::unit::value::{Setting, Settings, Value};
 
 use crate::support::binary::House;
@@ -73,12 +74,16 @@ impl Store {
 
     /// As another process sees it.
     fn open(dir: &tempfile::TempDir) -> Secrets {
-        Secrets::new(
-            dir.path().join("s.age"),
-            dir.path().join("key"),
-            Environment::default(),
-            Scrubber::new(),
-        )
+        let rooms = SecretRooms {
+            file: dir.path().join("s.age"),
+            key_file: dir.path().join("key"),
+            environment: Environment::default(),
+            scrubber: Scrubber::new(),
+            clock: Clock::system(),
+            programs: None,
+            ask: false,
+        };
+        Secrets::open(rooms, &SecretDefaults::default())
     }
 }
 

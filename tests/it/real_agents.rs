@@ -9,7 +9,8 @@ use workagent::model::run::Run;
 use workagent::store::CaseRecord;
 
 use crate::support::binary::{House, wait_until};
-use crate::support::lab_engines::{Models, installed, lab_is_on, left_behind};
+use crate::support::lab_engines::{Models, installed, left_behind};
+use crate::support::lab_script::lab_is_on;
 
 const MAIL: &str = "From: Pat <pat@example.org>\nTo: me@example.org\nSubject: Lunch\nMessage-ID: <1@example.org>\n\
                     Date: Mon, 30 Nov 2026 08:00:00 +0000\n\nLunch on Friday?\n";

@@ -10,7 +10,7 @@ use workagent::unit::value::Value;
 
 use super::support::connector::{Bench, NOW, secret, text};
 use super::support::contracts::Contract;
-use super::support::lab_engines::lab_is_on;
+use super::support::lab_script::lab_is_on;
 
 /// Linear's schema as it stands in the types of its own client: every question, with its variables.
 #[tokio::test]

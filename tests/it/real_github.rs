@@ -13,8 +13,8 @@ use workagent::unit::value::Value;
 use crate::support::connector::{Bench, NOW, action, secret, text};
 use crate::support::github::FakeGithub;
 use crate::support::http::{Answer, HttpServer};
-use crate::support::lab_engines::lab_is_on;
 use crate::support::lab_github::{Spec, recorded};
+use crate::support::lab_script::lab_is_on;
 
 const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
 

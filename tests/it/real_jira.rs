@@ -1,9 +1,6 @@
 //! Requests to Jira against Atlassian's own description of its API, by Prism: what does not fit it is refused. Switched on
 //! by `WORKAGENT_LAB=1`; `tests/lab/jira-spec.sh install` installs what it needs.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
-
 use serde_json::json;
 use workagent::model::class::{ErrorClass, chain};
 use workagent::model::draft::Envelope;
@@ -13,46 +10,15 @@ use workagent::model::outbound::Confirmation;
 use workagent::platform::jira::SPEC;
 
 use crate::support::connector::{Bench, NOW, action, secret, text};
+use crate::support::lab_script::{LabScript, lab_is_on};
 
-struct Lab {
-    url: String,
-    /// Its standard input ends with this value, and it with that.
-    script: Child,
+fn lab() -> Option<LabScript> {
+    lab_is_on().then(|| LabScript::start("jira-spec"))
 }
 
-impl Drop for Lab {
-    fn drop(&mut self) {
-        drop(self.script.stdin.take());
-        self.script.wait().unwrap();
-    }
-}
-
-fn lab() -> Option<Lab> {
-    #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests")]
-    let on = std::env::var("WORKAGENT_LAB").is_ok_and(|value| value == "1");
-    if !on {
-        return None;
-    }
-    #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]
-    let mut command = std::process::Command::new("bash");
-    let mut script = command
-        .args([concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/jira-spec.sh"), "run"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines: Vec<String> = BufReader::new(script.stdout.take().unwrap())
-        .lines()
-        .map(Result::unwrap)
-        .take_while(|line| line != "ready")
-        .collect();
-    let url = lines.iter().find_map(|line| line.strip_prefix("URL="));
-    let url = url.unwrap_or_else(|| panic!("jira-spec.sh does not say where it serves: {lines:?}"));
-    Some(Lab { url: url.to_owned(), script })
-}
-
-fn bench(lab: &Lab, deployment: &str) -> Bench {
-    let mut keys = vec![("url", text(&lab.url)), ("token", secret()), ("deployment", text(deployment))];
+fn bench(lab: &LabScript, deployment: &str) -> Bench {
+    let mut keys =
+        vec![("url", text(lab.fact("URL"))), ("token", secret()), ("deployment", text(deployment))];
     if deployment == "cloud" {
         keys.push(("email", text("me@example.org")));
     }

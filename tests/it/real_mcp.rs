@@ -10,7 +10,7 @@ use workagent::platform::mcp::SPEC;
 use workagent::unit::value::{Setting, Value};
 
 use crate::support::connector::{Bench, NOW, text};
-use crate::support::lab_engines::lab_is_on;
+use crate::support::lab_script::lab_is_on;
 
 /// What the lab says where something is. Switched on, a lab that is not installed is a failure.
 fn lab(what: &str) -> String {

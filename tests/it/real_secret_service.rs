@@ -1,79 +1,23 @@
 //! The ring of real peers: secrets in gnome-keyring over a private session bus. Runs where `WORKAGENT_LAB=1` is set.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Stdio};
-
 use workagent::control::health::Health;
 use workagent::control::wire::StatusView;
 
 use crate::support::binary::{Daemon, House, unit, wait_until};
 use crate::support::http::{Answer, HttpServer, Seen};
+use crate::support::lab_script::{LabScript, lab_is_on};
 
 /// A session bus with a keyring, of one test's own; gone with it.
-struct Lab {
-    script: Child,
-    told: BufReader<ChildStdout>,
-    bus: String,
-    files: PathBuf,
+fn lab() -> Option<LabScript> {
+    lab_is_on().then(|| LabScript::start("secret-service"))
 }
 
-impl Lab {
-    fn start() -> Option<Self> {
-        #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests")]
-        let on = std::env::var("WORKAGENT_LAB").is_ok_and(|value| value == "1");
-        if !on {
-            #[expect(clippy::print_stdout, reason = "seen by whoever wonders why a test was so quick")]
-            let () = println!("this is a test of the ring of real peers; WORKAGENT_LAB=1 runs it");
-            return None;
-        }
-        // A socket's path is short.
-        let dir = tempfile::Builder::new().prefix("wa-ss-").tempdir().unwrap().keep();
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/secret-service.sh");
-        #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]
-        let mut script = std::process::Command::new("bash")
-            .args([path, "run"])
-            .arg(&dir)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut told = BufReader::new(script.stdout.take().unwrap());
-        let [mut bus, mut files] = [const { String::new() }; 2];
-        loop {
-            let mut line = String::new();
-            assert!(told.read_line(&mut line).unwrap() > 0, "bash tests/lab/secret-service.sh install");
-            match line.trim().split_once('=') {
-                Some(("BUS", value)) => bus = value.to_owned(),
-                Some(("FILES", value)) => files = value.to_owned(),
-                _ if line.trim() == "ready" => break,
-                other => panic!("{other:?}"),
-            }
-        }
-        Some(Self { script, told, bus, files: files.into() })
-    }
-
-    fn does(&mut self, word: &str) {
-        writeln!(self.script.stdin.as_mut().unwrap(), "{word}").unwrap();
-        let mut line = String::new();
-        self.told.read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), "done", "{word}");
-    }
-
-    /// Units that read `feed/key` out of the keyring, beside a feed that needs no secret.
-    fn house(&self, server: &HttpServer) -> House {
-        let mut house = House::new();
-        house.set("DBUS_SESSION_BUS_ADDRESS", &self.bus);
-        units(&house, server);
-        house
-    }
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        drop(self.script.stdin.take());
-        let _ = self.script.wait();
-    }
+/// Units that read `feed/key` out of the keyring, beside a feed that needs no secret.
+fn house(lab: &LabScript, server: &HttpServer) -> House {
+    let mut house = House::new();
+    house.set("DBUS_SESSION_BUS_ADDRESS", lab.fact("BUS"));
+    units(&house, server);
+    house
 }
 
 fn units(house: &House, server: &HttpServer) {
@@ -130,13 +74,13 @@ fn leaves_no_trace(house: &House, daemon: Daemon, canary: &str) {
 
 #[test]
 fn real_secret_service_keeps_reads_and_rotates() {
-    let Some(lab) = Lab::start() else { return };
+    let Some(lab) = lab() else { return };
     let accepted = std::sync::Arc::new(std::sync::Mutex::new("canary-one-7Qz".to_owned()));
     let word = std::sync::Arc::clone(&accepted);
     let server = server(move || word.lock().unwrap().clone());
-    let house = lab.house(&server);
+    let house = house(&lab, &server);
     house.secret("feed/key", "canary-one-7Qz");
-    for file in std::fs::read_dir(&lab.files).unwrap() {
+    for file in std::fs::read_dir(lab.fact("FILES")).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
         assert!(!bytes.windows(10).any(|piece| piece == b"canary-one"), "in clear on the disk");
     }
@@ -166,9 +110,9 @@ fn real_secret_service_keeps_reads_and_rotates() {
 
 #[test]
 fn real_secret_service_locked_while_it_runs_needs_unlock_and_heals() {
-    let Some(mut lab) = Lab::start() else { return };
+    let Some(mut lab) = lab() else { return };
     let server = server(|| "canary-two-8Rx".to_owned());
-    let house = lab.house(&server);
+    let house = house(&lab, &server);
     house.secret("feed/key", "canary-two-8Rx");
     let daemon = house.daemon(&[]);
     house.status_when("the closed feed", |view| is_well(view, "closed.connector"));
@@ -199,9 +143,9 @@ fn real_secret_service_locked_while_it_runs_needs_unlock_and_heals() {
 
 #[test]
 fn real_secret_service_survives_a_restart_of_the_bus() {
-    let Some(mut lab) = Lab::start() else { return };
+    let Some(mut lab) = lab() else { return };
     let server = server(|| "canary-three-9Sy".to_owned());
-    let house = lab.house(&server);
+    let house = house(&lab, &server);
     house.secret("feed/key", "canary-three-9Sy");
     let daemon = house.daemon(&[]);
     house.status_when("the closed feed", |view| is_well(view, "closed.connector"));
@@ -229,10 +173,10 @@ fn real_secret_service_survives_a_restart_of_the_bus() {
 
 #[test]
 fn real_secret_service_absent_from_the_bus_degrades_only_who_needs_it() {
-    let Some(mut lab) = Lab::start() else { return };
+    let Some(mut lab) = lab() else { return };
     lab.does("keyring-stop");
     let server = server(|| "canary-four-0Tz".to_owned());
-    let house = lab.house(&server);
+    let house = house(&lab, &server);
     let ran = house.run_with(&["secret", "set", "feed/key"], "canary-four-0Tz");
     assert_eq!(ran.code, Some(1));
     assert!(

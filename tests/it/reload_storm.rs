@@ -26,6 +26,7 @@ use workagent::store::CaseRecord;
 
 use self::edits::Hand;
 use crate::support::binary::{House, LONG, unit, wait_until};
+use crate::support::lab_script::lab_is_on;
 use crate::support::scene::is_alive;
 
 /// Tells of its begin and end, works for a while, answers; one in twelve says no, and the route's next engine is asked.
@@ -71,12 +72,11 @@ fn forty_reloads_while_sixty_cases_flow() {
 
 #[test]
 fn real_two_hundred_reloads_while_five_hundred_cases_flow() {
-    #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests, and its seed")]
-    let (lab, seed) = (std::env::var("WORKAGENT_LAB"), std::env::var("WORKAGENT_SEED"));
-    if lab.is_err() {
-        println!("this is a test of the ring of real peers; WORKAGENT_LAB=1 runs it");
+    if !lab_is_on() {
         return;
     }
+    #[expect(clippy::disallowed_methods, reason = "the seed of chance")]
+    let seed = std::env::var("WORKAGENT_SEED");
     let now = u64::try_from(Clock::system().now().0).unwrap();
     let seed = seed.map_or(now, |text| text.parse().expect("WORKAGENT_SEED is a number"));
     storm(&Size { reloads: 200, mails: 500 }, seed);

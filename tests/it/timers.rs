@@ -14,6 +14,7 @@ use workagent::secret::Scrubber;
 use workagent::unit::search::SearchPath;
 
 use crate::support::binary::{House, unit, wait_until};
+use crate::support::lab_script::lab_is_on;
 
 const DAY: Duration = Duration::from_secs(86_400);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -347,9 +348,7 @@ fn s41_twelve_loops_that_stood_still_run_once_each() {
 
 #[test]
 fn real_calendars_agree_with_systemd() {
-    #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests")]
-    let on = std::env::var("WORKAGENT_LAB").is_ok_and(|value| value == "1");
-    if !on {
+    if !lab_is_on() {
         return;
     }
     // In the middle of a month: this systemd passes over some midnights at the end of one.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use workagent::daemon::assembly::{Assembly, fit_to_plan};
 use workagent::model::case::{Case, CaseState};
+use workagent::model::draft::Draft;
 use workagent::model::outbound::ActionState;
 use workagent::model::time::Clock;
 
@@ -124,6 +125,13 @@ async fn the_undo_window_lets_a_send_be_taken_back() {
 
 /// A house with an undo window and one approved answer in it.
 async fn in_the_undo_window() -> Way {
+    let (way, _) = approved_with_an_undo_window().await;
+    way.cycle().await;
+    way
+}
+
+/// The same before its next cycle, with the draft.
+async fn approved_with_an_undo_window() -> (Way, Draft) {
     let way = Way::new(&[
         ("inbox.connector.toml", &INBOX.replace("0s", "30s")),
         ("polite.engine.toml", POLITE),
@@ -134,8 +142,7 @@ async fn in_the_undo_window() -> Way {
     way.cycle().await;
     let draft = way.drafts().await.remove(0);
     way.approve(&draft).await.unwrap();
-    way.cycle().await;
-    way
+    (way, draft)
 }
 
 #[tokio::test]
@@ -418,16 +425,7 @@ async fn a_case_queued_for_an_engine_that_is_gone_is_routed_anew() {
 
 #[tokio::test]
 async fn a_send_that_was_taken_back_can_be_drafted_anew() {
-    let way = Way::new(&[
-        ("inbox.connector.toml", &INBOX.replace("0s", "30s")),
-        ("polite.engine.toml", POLITE),
-        ("answers.route.toml", ROUTE),
-    ])
-    .await;
-    way.deliver("1", &mail("a", "the plan", ""));
-    way.cycle().await;
-    let draft = way.drafts().await.remove(0);
-    way.approve(&draft).await.unwrap();
+    let (way, draft) = approved_with_an_undo_window().await;
     let action = way.actions().await.remove(0);
     way.assembly().store.cancel_action(action.id).await.unwrap();
     way.assembly().store.retry_case(action.case).await.unwrap();

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use super::connector;
+use super::{connector, items_unit};
 use crate::support::binary::{Daemon, House, unit, wait_until};
 use crate::support::http::{Answer, HttpServer, Seen};
 
@@ -340,17 +340,7 @@ impl Scene {
                  echo '{{\"type\":\"done\"}}'\n"
             ),
         );
-        house.unit(
-            "items.connector.toml",
-            &connector(
-                "command",
-                &format!(
-                    "program = \"{}\"\nsend = true\n\
-                     set = {{ TOKEN = {{ secret = \"s/items\" }}, EXTRA = {{ env = \"ITEMS_EXTRA\" }} }}",
-                    items.display()
-                ),
-            ),
-        );
+        house.unit("items.connector.toml", &items_unit(&items, "s/items"));
         let engine = house.script(
             "bin/engine",
             &format!("cat > /dev/null\n{blab}echo \"My keys: $KEY and $PEM.\"; echo $KEY | base64; echo \"$PEM\" | base64\n"),

@@ -12,17 +12,6 @@ fn lab() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab")
 }
 
-/// The ring is switched on. Switched on, an engine that is not installed is a failure.
-pub fn lab_is_on() -> bool {
-    #[expect(clippy::disallowed_methods, reason = "the switch of a ring of tests")]
-    let on = std::env::var("WORKAGENT_LAB").is_ok_and(|value| value == "1");
-    if !on {
-        #[expect(clippy::print_stdout, reason = "seen by whoever wonders why a test was so quick")]
-        let () = println!("this is a test of the ring of real peers; WORKAGENT_LAB=1 runs it");
-    }
-    on
-}
-
 /// The program of an engine that is too large to be installed everywhere; `None` where it is not.
 pub fn installed(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]

@@ -1,9 +1,11 @@
 //! GitHub's own description of its API, served by Prism, and recorded answers of GitHub, from `tests/lab/github-spec.sh`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+
+use super::lab_script::LabScript;
 
 fn script() -> Command {
     #[expect(clippy::disallowed_methods, reason = "the lab is no child of the program under test")]
@@ -13,27 +15,15 @@ fn script() -> Command {
 }
 
 /// Prism over the description; it ends with its value.
-pub struct Spec {
-    script: Child,
-    host: String,
-}
+pub struct Spec(LabScript);
 
 impl Spec {
     pub fn start() -> Self {
-        #[expect(clippy::zombie_processes, reason = "it is waited for when dropped")]
-        let mut script = script().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut host = String::new();
-        for line in BufReader::new(script.stdout.take().unwrap()).lines() {
-            let line = line.unwrap();
-            match line.strip_prefix("URL=http://") {
-                Some(found) => found.clone_into(&mut host),
-                None => assert_eq!(line, "ready"),
-            }
-            if line == "ready" {
-                return Self { script, host };
-            }
-        }
-        panic!("prism did not start; `bash tests/lab/github-spec.sh install` installs it");
+        Self(LabScript::start("github-spec"))
+    }
+
+    fn host(&self) -> &str {
+        self.0.fact("URL").strip_prefix("http://").unwrap()
     }
 
     /// What the description says to a request: the status and the body. 500 is about one of its own examples.
@@ -44,8 +34,9 @@ impl Spec {
         headers: &[(String, String)],
         body: &str,
     ) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        let mut head = format!("{method} {target} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.host);
+        let mut stream = TcpStream::connect(self.host()).unwrap();
+        let mut head =
+            format!("{method} {target} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.host());
         for (name, value) in headers {
             // Prism knows answers by `application/json` alone, not by the name that GitHub asks its users to write.
             if !["host", "connection", "content-length", "accept"].contains(&name.to_lowercase().as_str()) {
@@ -58,14 +49,6 @@ impl Spec {
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
         (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
-    }
-}
-
-impl Drop for Spec {
-    fn drop(&mut self) {
-        // The end of its input ends the script, which takes Prism with it.
-        drop(self.script.stdin.take());
-        let _ = self.script.wait();
     }
 }
 

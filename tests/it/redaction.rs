@@ -140,7 +140,10 @@ fn journald_keeps_fields_and_no_secret() {
     let fields = ["UNIT", "PRIORITY", "SYSLOG_IDENTIFIER", "F_NEW_ITEMS"].map(|field| entry(0, field));
     assert_eq!(fields, ["inbox.connector", "6", "workagent", "3"]);
     // The last digit shares bits with the padding; it stands for no character by itself.
-    assert_eq!(entry(1, "MESSAGE"), format!("inbox.connector: it::redaction: got [masked]\nand [masked]k= run={run}"));
+    assert_eq!(
+        entry(1, "MESSAGE"),
+        format!("inbox.connector: it::redaction: got [masked]\nand [masked]k= run={run}")
+    );
     // One datagram is enough for the largest event.
     assert!(entries[2]["MESSAGE"].as_str().unwrap().ends_with("bytes more)"));
 }

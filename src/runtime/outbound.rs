@@ -314,7 +314,7 @@ async fn send(
         }
         Err(error) => {
             if error.class == ErrorClass::Auth {
-                refused.note(&action.connector, login);
+                refused.note(&action.connector, login, parts);
             }
             after_refusal(parts, &action, &error).await
         }

@@ -19,8 +19,9 @@ use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::secret::scrub::Scrubber;
 
-/// One read: larger than a pipe, so a flood costs few system calls.
-const READ_BYTES: usize = 128 * 1024;
+/// One read: as much as a pipe holds, so a flood costs few system calls. Not more: what is larger, an allocator maps and
+/// unmaps anew for each child.
+const READ_BYTES: usize = 64 * 1024;
 
 /// Takes lines of stdout, without their newline.
 pub(super) type OnLine<'a> = dyn FnMut(&[u8]) + Send + 'a;
@@ -108,7 +109,7 @@ impl Attended {
             written: 0,
             closing: false,
             out_buffer: vec![0; READ_BYTES],
-            err_buffer: vec![0; READ_BYTES / 8],
+            err_buffer: vec![0; READ_BYTES / 4],
             watch: Watch::new(spec.limits, manner, no_progress, now),
             track_at: now + TRACK_EVERY,
             lines: LineSplitter::new(spec.limits.line_bytes_max),

@@ -1,6 +1,7 @@
 //! `workagent case`: what came, what became of it, the whole record of one.
 
 use std::fmt::Write as _;
+use std::io::Read as _;
 
 use clap::{Args, Subcommand};
 
@@ -9,11 +10,12 @@ use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, ago, block, harmless, line, table};
 use super::replay::ReplayArgs;
-use crate::control::wire::{ListQuery, Reason};
+use crate::control::wire::{AnswerBody, ListQuery, Reason};
 use crate::daemon::exit;
-use crate::model::case::Case;
+use crate::model::case::{Case, CaseState};
 use crate::model::ids::{CaseId, RunId};
 use crate::model::item::{Disposition, Item, ReplyWay};
+use crate::model::limits;
 use crate::model::run::{Run, RunFacts};
 use crate::model::text::{cut, short_size, visible};
 use crate::model::time::{Timestamp, short_span};
@@ -33,6 +35,12 @@ enum CaseCommand {
         /// Only in this state: new, queued, running, review, approved, sent, closed, parked, dead, dismissed
         #[arg(long)]
         state: Option<String>,
+        /// Only those that wait for a time, a person or an answer, with what each waits for
+        #[arg(long, conflicts_with = "state")]
+        parked: bool,
+        /// Only with this label, which an engine proposed
+        #[arg(long)]
+        label: Option<String>,
         /// At most so many
         #[arg(long, default_value_t = 50)]
         limit: usize,
@@ -50,6 +58,13 @@ enum CaseCommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Answer the question of a parked case; its engine goes on with the answer
+    Answer {
+        /// The case
+        case: CaseId,
+        /// The answer; without it, it is read from standard input
+        text: Option<String>,
     },
     /// Give a parked, dead or dismissed case one more try
     Retry {
@@ -74,15 +89,24 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
         return super::replay::command(replay, context).await;
     }
     let backend = Backend::connect(context).await?;
-    let command = args.command.unwrap_or(CaseCommand::List { state: None, limit: 50, json: false });
+    let command = args.command.unwrap_or(CaseCommand::List {
+        state: None,
+        parked: false,
+        label: None,
+        limit: 50,
+        json: false,
+    });
     let (now, width) = (context.clock.now(), context.width());
     let paint = Paint { colour: context.colour() };
     let text = match command {
-        CaseCommand::List { state, limit, json } => {
-            let query = ListQuery { state, limit: Some(limit) };
+        CaseCommand::List { state, parked, label, limit, json } => {
+            let state = if parked { Some(CaseState::Parked.word().to_owned()) } else { state };
+            let query = ListQuery { state, limit: Some(limit), label };
             let cases: Vec<Case> = backend.get(&query.path("/v1/cases")).await?;
             if json {
                 pretty(&cases)
+            } else if parked && !cases.is_empty() {
+                waiting(&cases, now, width)
             } else if let (Some(state), true) = (&query.state, cases.is_empty()) {
                 format!("no case is in the state `{state}`\n")
             } else {
@@ -102,6 +126,14 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
         CaseCommand::Show { case, prompt: None, json } => {
             let record: CaseRecord = backend.get(&format!("/v1/cases/{case}")).await?;
             if json { pretty(&record) } else { show(&record, now, width, paint) }
+        }
+        CaseCommand::Answer { case, text } => {
+            let text = match text {
+                Some(text) => text,
+                None => read_answer()?,
+            };
+            backend.post::<_, ()>(&format!("/v1/cases/{case}/answer"), &AnswerBody { text }).await?;
+            format!("{case} goes on with your answer\n")
         }
         CaseCommand::Retry { case } => {
             backend.post::<(), ()>(&format!("/v1/cases/{case}/retry"), &()).await?;
@@ -144,6 +176,33 @@ fn list(cases: &[Case], now: Timestamp, width: usize) -> String {
             ago(case.changed_at, now),
             line(&case.connector, 24),
             title,
+        ]);
+    }
+    table(&rows)
+}
+
+/// From standard input, as far as an answer may go and one byte further, so that a longer one is refused.
+fn read_answer() -> Result<String, CliError> {
+    let mut text = String::new();
+    std::io::stdin().take(limits::ANSWER_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Parked cases: since when, until when, and what for.
+fn waiting(cases: &[Case], now: Timestamp, width: usize) -> String {
+    let mut rows = vec![["CASE", "SINCE", "UNTIL", "WAITS FOR"].map(str::to_owned).to_vec()];
+    for case in cases {
+        let until = match case.until {
+            Some(until) if until > now => format!("in {}", short_span(until.since(now))),
+            Some(_) => "now".to_owned(),
+            None => "you".to_owned(),
+        };
+        let reason = case.reason.as_deref().unwrap_or("no reason was noted");
+        rows.push(vec![
+            case.id.to_string(),
+            ago(case.changed_at, now),
+            until,
+            line(reason, width.saturating_sub(34).max(30)),
         ]);
     }
     table(&rows)

@@ -22,6 +22,7 @@ pub mod marker;
 pub mod mcp;
 pub mod money;
 pub mod outbound;
+pub mod pause;
 pub mod price;
 pub mod repeat;
 pub mod retry;

@@ -20,6 +20,7 @@ mod money;
 mod open;
 mod outbox;
 mod pages;
+mod pauses;
 mod pending;
 mod people;
 mod propose;

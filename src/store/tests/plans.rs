@@ -4,7 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    drafts, ingest, keep, leases, life, money, outbox, pages, pending, people, records, recovery, rests, runs,
+    drafts, ingest, keep, leases, life, money, outbox, pages, pauses, pending, people, records, recovery,
+    rests, runs,
 };
 use super::*;
 
@@ -78,6 +79,9 @@ fn hot_statements_go_by_index() {
         ("move", drafts::MOVE),
         ("draft", drafts::BY_ID),
         ("due", outbox::DUE),
+        ("pauses", pauses::PAUSES),
+        ("question", people::QUESTION),
+        ("notes", drafts::NOTES),
         ("wake", pending::WAKE),
         ("close", pending::CLOSE),
         ("next parked", pending::NEXT_PARKED),

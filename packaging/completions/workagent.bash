@@ -4642,7 +4642,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__review)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show edit approve reject defer help"
+            opts="-h -V --plain --unit-dir --state-dir --color --no-pager --help --version list show edit approve reject defer help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

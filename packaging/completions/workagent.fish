@@ -308,6 +308,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fi
 complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l plain -d 'Ask line by line, as where there is no terminal to draw on'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -s V -l version -d 'Print version'

@@ -45,6 +45,7 @@ pub mod review;
 pub mod route;
 pub mod run;
 pub mod schema;
+mod screen;
 pub mod secret;
 pub mod service;
 pub mod show;

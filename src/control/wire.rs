@@ -13,8 +13,8 @@ pub mod secrets;
 pub mod units;
 
 pub use self::review::{
-    ApproveBody, Approved, DeferBody, EditBody, ProposeBody, Proposed, Reason, RejectBody, ReleaseBody,
-    ReviewQuery, ReviewView,
+    ApproveBody, Approved, AttachmentView, DeferBody, EditBody, EffectView, HiddenView, ProposeBody,
+    Proposed, Reason, RejectBody, ReleaseBody, ReviewQuery, ReviewView,
 };
 use super::health::Health;
 use crate::model::case::Case;

@@ -18,6 +18,10 @@ const USAGE_WAIT_MAX: Duration = Duration::from_secs(5 * 3600);
 /// ends the wait early.
 const MEND_WAIT: Duration = Duration::from_secs(15 * 60);
 
+/// The case it failed with comes again so much later than the engine: the cases behind it go first, so that one which is
+/// to blame itself holds up nobody.
+const MEND_GRACE: Duration = Duration::from_secs(60);
+
 /// What is known when a run has failed.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
@@ -44,6 +48,8 @@ pub struct Situation<'a> {
 pub enum After {
     /// The same engine again, at this time.
     RetryAt(Timestamp),
+    /// The same engine again, at this time; this was no try of the case, whose turn it will be.
+    WaitUntil(Timestamp),
     /// The next engine that the route declares.
     FallBack,
     /// Waits for the user, or for an edit or a new secret.
@@ -95,7 +101,9 @@ pub fn after(situation: &Situation<'_>) -> Decision {
             only_case(fall_back_or(After::Park))
         }
         RunFailure::Auth | RunFailure::Config | RunFailure::Billing => {
-            Decision { next: fall_back_or(After::Park), cool_down: Some(now.plus(MEND_WAIT)) }
+            let mended = now.plus(MEND_WAIT);
+            let next = fall_back_or(After::WaitUntil(mended.plus(MEND_GRACE)));
+            Decision { next, cool_down: Some(mended) }
         }
         RunFailure::UsageLimit(until) => {
             let doublings = attempts.saturating_sub(1).min(8);
@@ -143,6 +151,7 @@ mod tests {
         let Decision { next, cool_down } = after(&situation(failure, attempts, fallback));
         let next = match next {
             After::RetryAt(at) => format!("retry in {}", minutes(at)),
+            After::WaitUntil(at) => format!("wait {}", minutes(at)),
             After::FallBack => "fall back".to_owned(),
             After::Park => "park".to_owned(),
         };
@@ -205,11 +214,11 @@ mod tests {
                   cut+ retry in 0.5m | fall back | fall back | fall back
               refused  park | park | park | park
               refused+ fall back | fall back | fall back | fall back
-                 auth  park, engine rests 15.0m | park, engine rests 15.0m | park, engine rests 15.0m | park, engine rests 15.0m
+                 auth  wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m
                  auth+ fall back, engine rests 15.0m | fall back, engine rests 15.0m | fall back, engine rests 15.0m | fall back, engine rests 15.0m
-               config  park, engine rests 15.0m | park, engine rests 15.0m | park, engine rests 15.0m | park, engine rests 15.0m
+               config  wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m
                config+ fall back, engine rests 15.0m | fall back, engine rests 15.0m | fall back, engine rests 15.0m | fall back, engine rests 15.0m
-              billing  park, engine rests 15.0m | park, engine rests 15.0m | park, engine rests 15.0m | park, engine rests 15.0m
+              billing  wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m | wait 16.0m, engine rests 15.0m
               billing+ fall back, engine rests 15.0m | fall back, engine rests 15.0m | fall back, engine rests 15.0m | fall back, engine rests 15.0m
           usage-limit  retry in 120.0m, engine rests 120.0m | retry in 120.0m, engine rests 120.0m | retry in 120.0m, engine rests 120.0m | retry in 120.0m, engine rests 120.0m
           usage-limit+ fall back, engine rests 120.0m | fall back, engine rests 120.0m | fall back, engine rests 120.0m | fall back, engine rests 120.0m

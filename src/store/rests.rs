@@ -181,9 +181,13 @@ impl Store {
             .bind(words.clone())
             .bind(account.to_owned())
             .bind(words);
+        let names = json(&[engine]);
         self.write(DOING, move |tx| {
             Box::pin(async move {
-                tx.run(DOING, query).await?;
+                if tx.run(DOING, query).await? > 0 {
+                    let woken = tx.all(DOING, sqlx::query(WAKE_OF).bind(tx.now.0).bind(names)).await?;
+                    tx.wake.pending |= !woken.is_empty();
+                }
                 tx.wake.worker = true;
                 Ok(())
             })

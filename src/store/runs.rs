@@ -77,8 +77,8 @@ pub(super) const FINISH: &str = "\
      program = j.value ->> 12, ended_at = ? \
      FROM json_each(?) j WHERE runs.id = j.value ->> 0; \
      UPDATE cases SET state = j.value ->> 1, reason = j.value ->> 2, until = j.value ->> 3, \
-     engine = coalesce(j.value ->> 4, engine), lease_until = NULL, news = 0, changed_at = ? \
-     FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
+     engine = coalesce(j.value ->> 4, engine), attempts_extra = attempts_extra + j.value ->> 5, \
+     lease_until = NULL, news = 0, changed_at = ? FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
      INSERT INTO journal (case_id, at, event, detail) \
      SELECT value ->> 0, ?, value ->> 1, value ->> 2 FROM json_each(?)";
 
@@ -262,7 +262,7 @@ type RunRow<'a> = (
     Option<&'a str>,
     Option<&'a str>,
 );
-type CaseRow<'a> = (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>);
+type CaseRow<'a> = (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>, u32);
 type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String, String, bool);
 
 async fn finish(tx: &mut Tx, inputs: &[&FinishRun]) -> Result<Vec<Result<Option<DraftId>>>> {
@@ -351,6 +351,7 @@ fn end<'a>(
     let came = news > 1;
     let mut made = None;
     let (mut reason, mut until, mut engine) = (None, None, None);
+    let mut spared = 0;
     let (outcome, detail, wanted): (&str, &str, CaseState) = match end {
         RunEnd::Draft { connector, envelope, body, made_by, remarks } => {
             let id = DraftId(first_draft + i64::try_from(ends.drafts.len()).unwrap_or(i64::MAX));
@@ -384,6 +385,10 @@ fn end<'a>(
             let wanted = match next {
                 AfterFailure::Park { reason: why, until: at } => {
                     (reason, until) = (Some(why.as_str()), *at);
+                    CaseState::Parked
+                }
+                AfterFailure::Wait { reason: why, until: at } => {
+                    (reason, until, spared) = (Some(why.as_str()), Some(*at), 1);
                     CaseState::Parked
                 }
                 AfterFailure::Requeue { engine: other, reason: why } => {
@@ -440,6 +445,6 @@ fn end<'a>(
         input.facts.program.as_deref(),
     ));
     ends.labels.extend(input.labels.as_ref().map(|labels| (case.0, labels)));
-    ends.cases.push((case.0, state.word(), reason, until, engine));
+    ends.cases.push((case.0, state.word(), reason, until, engine, spared));
     made
 }

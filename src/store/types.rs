@@ -256,6 +256,13 @@ pub enum AfterFailure {
         /// When it wakes.
         until: Option<Timestamp>,
     },
+    /// `parked` until then; the engine was not fit to work, so it does not count as a try of the case.
+    Wait {
+        /// Why.
+        reason: String,
+        /// When it wakes.
+        until: Timestamp,
+    },
     /// Back to `queued` for another engine (declared fall-back).
     Requeue {
         /// The engine unit.

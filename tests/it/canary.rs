@@ -4,6 +4,7 @@
 mod suite;
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -340,4 +341,28 @@ fn the_search_finds_what_it_looks_for() {
         );
     }
     assert!(found_in(b"nothing of the kind").is_empty());
+}
+
+#[test]
+fn a_kill_in_the_middle_of_a_run_leaves_no_piece_lying_about() {
+    let gossips = Gossips::new();
+    let house = &gossips.house;
+    let daemon = gossips.start();
+    wait_until("the engine to run", || house.path("proof-engine").exists());
+    let is_engine =
+        |words: &[OsString]| words.iter().any(|word| word.to_string_lossy().ends_with("bin/engine"));
+    let lines = command_lines(daemon.pid());
+    let (engine, _) = lines.into_iter().find(|(_, words)| is_engine(words)).unwrap();
+    check_clean("the log of the killed one", daemon.kill());
+    assert!(check_files(&house.path("state")) >= 3);
+
+    let daemon = gossips.start();
+    let runs = |pid: u32| command_lines(pid).iter().any(|(_, words)| is_engine(words));
+    wait_until("what was left behind to be ended", || !runs(engine));
+    house.write("go", "");
+    house.status_when("the case to be drafted after all", |view| view.counts.drafts_open == 1);
+    gossips.check_proof("proof-engine", stored("engine/key"));
+    check_clean("the log", daemon.stop());
+    check_files(&house.path("state"));
+    assert_eq!(std::fs::read_dir(house.path("state/runs")).map_or(0, Iterator::count), 0, "run directories");
 }

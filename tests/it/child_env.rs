@@ -191,10 +191,31 @@ fn a_changed_environment_counts_from_the_next_child_on() {
     let told = |place: &str| std::fs::read_to_string(house.path(place)).unwrap_or_default();
     wait_until("the first run to begin", || told("began/0") == "old\n");
     house.unit("work.env.toml", "[set]\nTONE = \"new\"\n[install]\nenabled = true\n");
-    house.ok(&["reload"]);
+    // 3: the watcher was quicker.
+    let reload = house.run(&["reload"]);
+    assert!([Some(0), Some(3)].contains(&reload.code), "{reload:?}");
     house.write("notes/b.md", "And what else?\n");
     house.write("go", "");
     wait_until("the second run to end", || told("ended/1") == "new\n");
     assert_eq!((told("began/0"), told("ended/0")), ("old\n".to_owned(), "old\n".to_owned()));
     daemon.stop();
+}
+
+#[test]
+fn a_replaced_secret_reaches_the_next_child() {
+    let house = house();
+    house.unit(
+        "work.env.toml",
+        "[set]\nANTHROPIC_API_KEY = { secret = \"ai/key\" }\n[install]\nenabled = true\n",
+    );
+    house.secret("ai/key", "the-old-key-that-was-meant");
+    engine(&house, "env = [\"work\"]");
+    let daemon = house.daemon(&[]);
+    let given = || std::fs::read_to_string(house.path("engine")).unwrap_or_default();
+    wait_until("a child with the old value", || given().contains("=the-old-key-that-was-meant\n"));
+    house.secret("ai/key", "the-new-key-that-was-meant");
+    house.write("notes/b.md", "And what else?\n");
+    wait_until("a child with the new value", || given().contains("=the-new-key-that-was-meant\n"));
+    let log = daemon.stop();
+    assert!(!log.contains("key-that-was-meant"), "{log}");
 }

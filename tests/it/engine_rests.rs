@@ -6,6 +6,7 @@ use std::time::Duration;
 use workagent::model::case::CaseState;
 use workagent::model::time::Timestamp;
 
+use crate::support::acp_agent::{LOGIN, ROLE};
 use crate::support::way::{INBOX, POLITE, ROUTE, START, Way, mail, shell};
 
 /// Counts its runs in a file, then does this.
@@ -179,4 +180,55 @@ async fn a_rest_ends_by_hand_with_all_that_waits_for_it() {
         way.cycle().await;
     }
     assert_eq!(way.drafts().await.len(), 3, "{}", way.shown().await);
+}
+
+/// Cases wait for an agent that lost its login (S35): one run finds it out, nobody's tries are used up, and all go on
+/// when it is mended, without a word to us.
+async fn check_logged_out(units: &[(&str, &str)], runs: impl Fn(&Way) -> usize) {
+    let mut way = way(units, ROUTE, 20).await;
+    for _ in 0..3 {
+        way.cycle().await;
+    }
+    assert_eq!((runs(&way), count(&way, CaseState::Queued).await), (1, 19));
+    let waiting = way.cases().await.into_iter().find(|case| case.state == CaseState::Parked).unwrap();
+    assert!(waiting.until.is_some() && waiting.attempts == waiting.attempts_extra, "{waiting:?}");
+    assert!(waiting.reason.as_ref().unwrap().contains("auth"), "{waiting:?}");
+    let failed = way.assembly().bundle.board.get("polite.engine").unwrap();
+    assert_eq!((failed.failures, failed.fault.unwrap().word), (1, "auth"));
+    // A quarter of an hour later it is tried by another case, once, also by a daemon that begins anew.
+    way.clock.advance(Duration::from_secs(15 * 60));
+    way.start().await;
+    for _ in 0..3 {
+        way.cycle().await;
+    }
+    assert_eq!((runs(&way), count(&way, CaseState::Queued).await), (2, 18));
+
+    std::fs::write(way.path().join("well"), "").unwrap();
+    way.clock.advance(Duration::from_secs(16 * 60));
+    for _ in 0..4 {
+        way.cycle().await;
+    }
+    assert_eq!(way.drafts().await.len(), 20, "{}", way.shown().await);
+    assert!(way.cases().await.iter().all(|case| !case.is_used_up(2)), "{:?}", way.cases().await);
+}
+
+#[tokio::test]
+async fn a_program_that_lost_its_login_uses_up_no_case() {
+    let script = "if [ -e {root}/well ]; then echo '{\"reply\":\"yes\"}'; \
+                  else echo '{\"error\":{\"class\":\"auth\",\"message\":\"not logged in\"}}'; fi";
+    let unit = counted("polite", script);
+    check_logged_out(&[("polite.engine.toml", &unit)], |way| runs(way, "polite")).await;
+}
+
+#[tokio::test]
+async fn an_agent_that_lost_its_login_uses_up_no_case() {
+    let program = std::env::current_exe().unwrap().display().to_string();
+    let unit = format!(
+        "[engine]\nengine = \"acp\"\nenv = [\"role\"]\n[acp]\npreset = \"custom\"\nprogram = \"/bin/sh\"\n\
+         args = [\"-c\", \"echo x >> {{root}}/polite.runs; exec {program} engine_acp::the_agent --exact --ignored --nocapture\"]\n\
+         [sandbox]\nfiles = \"all\"\n[install]\nenabled = true\n"
+    );
+    let env = format!("[set]\n{ROLE} = \"{LOGIN}{{root}}/well\"\n[install]\nenabled = true\n");
+    check_logged_out(&[("polite.engine.toml", &unit), ("role.env.toml", &env)], |way| runs(way, "polite"))
+        .await;
 }

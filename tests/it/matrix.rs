@@ -694,6 +694,9 @@ mod sending {
         for (answer, expected) in [
             (ok(json!({"algorithm": "m.megolm.v1.aes-sha2"})), "permanent"),
             (refusal(403, json!({"errcode": "M_FORBIDDEN"})), "permanent"),
+            // Of a proxy, which knows nothing of the room.
+            (Answer::new(404, "<h1>Not Found</h1>"), "permanent"),
+            (refusal(404, json!({"errcode": "M_UNRECOGNIZED"})), "permanent"),
             (Answer::cut_before_body(), "network"),
         ] {
             server.push(answer);

@@ -292,6 +292,9 @@ async fn failure_end(
             reason: format!("{}: {word}: {detail}", engine.unit.name),
             until: Some(until),
         },
+        (After::WaitUntil(until), _) => {
+            AfterFailure::Wait { reason: format!("{}: {word}: {detail}", engine.unit.name), until }
+        }
         (After::FallBack | After::Park, _) => {
             AfterFailure::Park { reason: format!("{}: {word}: {detail}", engine.unit.name), until: None }
         }

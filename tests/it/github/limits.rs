@@ -278,3 +278,25 @@ async fn one_thread_that_always_fails_holds_up_no_other() {
     );
     assert!(new[1].warnings[0].contains("500"), "{:?}", new[1].warnings);
 }
+
+#[tokio::test]
+async fn a_reset_in_years_is_an_hour_at_most() {
+    let hour = Duration::from_secs(3_601);
+    let mut scene = Scene::new();
+    scene.bench.poll().await.unwrap();
+    scene.later(MINUTE);
+    let reset = (scene.bench.clock.now().0 / 1000 + 10 * 365 * 86_400).to_string();
+    let spent = |answer: Answer| {
+        answer
+            .header("x-ratelimit-limit", "5000")
+            .header("x-ratelimit-remaining", "0")
+            .header("x-ratelimit-reset", &reset)
+    };
+    let refused = Answer::new(403, "{\"message\":\"API rate limit exceeded for user ID 1.\"}");
+    scene.hub.once("GET", "/notifications", spent(refused));
+    let error = scene.bench.page().await.unwrap_err();
+    let wait = Duration::from_secs(seconds(&scene, error.class));
+    assert!(wait > MINUTE && wait <= hour, "{wait:?}");
+    scene.later(wait);
+    scene.bench.page().await.unwrap();
+}

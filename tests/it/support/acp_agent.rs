@@ -23,6 +23,13 @@ pub const HANGING: &str = "hanging";
 /// What a made-up model answers.
 pub const REPLY: &str = "Dear Pat,\nyes.";
 
+/// A role: `login FILE`, which is logged out while there is no such file.
+pub const LOGIN: &str = "login ";
+
+fn is_logged_out(role: &str) -> bool {
+    role.strip_prefix(LOGIN).is_some_and(|file| !Path::new(file).exists())
+}
+
 /// Plays the agent that [`ROLE`] names until its input ends.
 pub fn act() {
     let Some(role) = std::env::var_os(ROLE) else { return };
@@ -154,6 +161,10 @@ impl Agent {
                     let info = json!({ "name": "double", "version": "1.0" });
                     answer(&id, &json!({ "protocolVersion": 1, "agentInfo": info }));
                 }
+                "session/new" if is_logged_out(role) => {
+                    let error = json!({ "code": -32000, "message": "Authentication required" });
+                    say(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+                }
                 "session/new" => answer(&id, &json!({ "sessionId": "s-1" })),
                 "session/prompt" => {
                     self.turn(role);
@@ -166,7 +177,7 @@ impl Agent {
 
     fn turn(&mut self, role: &str) {
         match role {
-            "marks" => chunk(&self.marked(REPLY)),
+            role if role == "marks" || role.starts_with(LOGIN) => chunk(&self.marked(REPLY)),
             "prints" => chunk("Dear Pat, this stands in no marks."),
             "noisy" => {
                 let mut out = std::io::stdout().lock();

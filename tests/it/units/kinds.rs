@@ -255,6 +255,23 @@ fn money_is_written_in_dollars() {
 }
 
 #[test]
+fn a_search_path_is_a_list_of_absolute_directories() {
+    let check = |path: &str, expected: &str| {
+        let found = engine_findings(&format!(
+            "[engine]\nengine = \"template\"\npath = {path}\n[template]\ntext = \"x\"\n"
+        ));
+        let told = found.split_once("[bad-value]: `engine.path`: ").map_or(found.as_str(), |(_, rest)| rest);
+        assert_eq!(told.trim(), expected);
+    };
+    check("[\"/opt/bin\", \"%h/bin\"]", "");
+    check(
+        "[\"/opt/bin:/usr/bin\"]",
+        "`/opt/bin:/usr/bin` holds several directories; write each as one of the list",
+    );
+    check("[\"bin\"]", "`bin` is no absolute path; `%h` stands for your home directory");
+}
+
+#[test]
 fn caps_over_unknown_prices_and_open_connections_are_told() {
     let chat = |url: &str, more: &str| {
         engine_findings(&format!(

@@ -68,6 +68,7 @@ mod reload;
 mod reload_live;
 mod reload_storm;
 mod replay;
+mod review_view;
 mod routing;
 mod sandbox;
 mod secret_stores;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub mod cost;
 pub mod log;
+pub mod record;
 mod review;
 pub mod secrets;
 pub mod units;

@@ -20,6 +20,7 @@ mod money;
 mod open;
 mod outbox;
 mod pages;
+mod parked;
 mod pending;
 mod people;
 mod propose;

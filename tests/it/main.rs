@@ -66,6 +66,7 @@ mod refused_sends;
 mod reload;
 mod reload_live;
 mod reload_storm;
+mod repairs;
 mod replay;
 mod routing;
 mod sandbox;

@@ -4,7 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    drafts, ingest, keep, leases, life, money, outbox, pages, pending, people, records, recovery, rests, runs,
+    drafts, ingest, keep, leases, life, money, outbox, pages, parked, pending, people, records, recovery,
+    rests, runs,
 };
 use super::*;
 
@@ -78,6 +79,10 @@ fn hot_statements_go_by_index() {
         ("move", drafts::MOVE),
         ("draft", drafts::BY_ID),
         ("due", outbox::DUE),
+        ("parked", parked::PARKED),
+        ("deferred", parked::DEFERRED),
+        ("held", parked::HELD),
+        ("cases by id", parked::BY_IDS),
         ("wake", pending::WAKE),
         ("close", pending::CLOSE),
         ("next parked", pending::NEXT_PARKED),

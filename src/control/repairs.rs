@@ -159,7 +159,7 @@ fn log_in(unit: &str, needs: &Needs) -> String {
 fn waiting(parked: &[Parked]) -> Vec<Repair> {
     let mut all = Vec::new();
     let mut others: Vec<&Parked> = Vec::new();
-    for waits in parked.iter().filter(|parked| parked.until.is_none()) {
+    for waits in parked.iter().filter(|parked| parked.until.is_none() && !parked.is_rehearsed()) {
         let case = waits.case.id;
         let title = one_line(&waits.case.title, 80);
         let (kind, subject, what) = match waits.waits {

@@ -82,6 +82,9 @@ impl Waits {
     }
 }
 
+/// Between "rehearsal" or "shadow" and who would have got it, in the reason of a send that was held for that alone.
+pub const REHEARSED: &str = ": would have gone to ";
+
 /// Something that waits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parked {
@@ -104,6 +107,14 @@ pub struct Parked {
 }
 
 impl Parked {
+    /// A send that was only rehearsed: nobody has to decide about it.
+    #[must_use]
+    pub fn is_rehearsed(&self) -> bool {
+        let rehearsed =
+            |how: &str| self.reason.strip_prefix(how).is_some_and(|rest| rest.starts_with(REHEARSED));
+        self.action.is_some() && (rehearsed("rehearsal") || rehearsed("shadow"))
+    }
+
     /// The command that has it go on.
     #[must_use]
     pub fn command(&self) -> String {

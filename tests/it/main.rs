@@ -72,6 +72,7 @@ mod routing;
 mod sandbox;
 mod secret_stores;
 mod service;
+mod shadow;
 mod slack;
 mod slack_socket;
 mod status_truth;

@@ -28,6 +28,25 @@ fn where_all_is_well_nothing_needs_you() {
 }
 
 #[test]
+fn a_rehearsal_by_hand_sends_nothing_whatever_the_files_say() {
+    let house = house();
+    house.write("in/new/1", &mail("a", "the plan", ""));
+    house.unit("inbox.connector.toml", &INBOX.replace("hold = \"0s\"", "hold = \"0s\"\noutbound = \"auto\""));
+    house.ok(&["run", "--once", "--rehearse"]);
+    house.ok(&["run", "--once", "--rehearse"]);
+    let sent = || std::fs::read_dir(house.path("out/new")).unwrap().count();
+    assert_eq!(sent(), 0);
+    assert!(
+        house.ok(&["outbox", "list", "--state", "held", "--json"]).contains("rehearsal: would have gone to")
+    );
+    assert_eq!(house.ok(&["repairs"]), "nothing needs you\n");
+    // Released, and for real.
+    house.ok(&["outbox", "release", "a1"]);
+    house.ok(&["run", "--once"]);
+    assert_eq!(sent(), 1);
+}
+
+#[test]
 fn a_wrong_file_and_a_case_that_no_route_takes_are_listed_until_they_are_mended() {
     let house = house();
     house.write("in/new/1", &mail("a", "the plan", ""));

@@ -142,6 +142,16 @@ fn what_passes_by_itself_says_when() {
 }
 
 #[test]
+fn what_was_only_rehearsed_needs_nobody() {
+    let mut held = parked(2, Waits::HeldSend, None);
+    for how in ["rehearsal", "shadow"] {
+        held.reason = format!("{how}: would have gone to pat@example.org");
+        let needs = Needs { parked: vec![held.clone()], ..Needs::default() };
+        assert_eq!(shown(&status(Vec::new()), &needs), "");
+    }
+}
+
+#[test]
 fn one_case_that_waits_is_named() {
     let needs = Needs { parked: vec![parked(3, Waits::Failed, None)], ..Needs::default() };
     assert_eq!(

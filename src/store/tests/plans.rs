@@ -83,6 +83,8 @@ fn hot_statements_go_by_index() {
         ("deferred", parked::DEFERRED),
         ("held", parked::HELD),
         ("cases by id", parked::BY_IDS),
+        ("nudge", pending::NUDGE),
+        ("next nudge", pending::NEXT_NUDGE),
         ("wake", pending::WAKE),
         ("close", pending::CLOSE),
         ("next parked", pending::NEXT_PARKED),

@@ -241,6 +241,9 @@ _workagent() {
             workagent__subcmd__analyze__subcmd__help,verify)
                 cmd="workagent__subcmd__analyze__subcmd__help__subcmd__verify"
                 ;;
+            workagent__subcmd__case,answer)
+                cmd="workagent__subcmd__case__subcmd__answer"
+                ;;
             workagent__subcmd__case,dismiss)
                 cmd="workagent__subcmd__case__subcmd__dismiss"
                 ;;
@@ -258,6 +261,9 @@ _workagent() {
                 ;;
             workagent__subcmd__case,show)
                 cmd="workagent__subcmd__case__subcmd__show"
+                ;;
+            workagent__subcmd__case__subcmd__help,answer)
+                cmd="workagent__subcmd__case__subcmd__help__subcmd__answer"
                 ;;
             workagent__subcmd__case__subcmd__help,dismiss)
                 cmd="workagent__subcmd__case__subcmd__help__subcmd__dismiss"
@@ -486,6 +492,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help__subcmd__analyze,verify)
                 cmd="workagent__subcmd__help__subcmd__analyze__subcmd__verify"
+                ;;
+            workagent__subcmd__help__subcmd__case,answer)
+                cmd="workagent__subcmd__help__subcmd__case__subcmd__answer"
                 ;;
             workagent__subcmd__help__subcmd__case,dismiss)
                 cmd="workagent__subcmd__help__subcmd__case__subcmd__dismiss"
@@ -1239,8 +1248,34 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show retry replay dismiss help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show answer retry replay dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__case__subcmd__answer)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1295,8 +1330,22 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__help)
-            opts="list show retry replay dismiss help"
+            opts="list show answer retry replay dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__case__subcmd__help__subcmd__answer)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1393,13 +1442,17 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__list)
-            opts="-h -V --state --limit --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --state --parked --label --limit --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2091,8 +2144,22 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__case)
-            opts="list show retry replay dismiss"
+            opts="list show answer retry replay dismiss"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__case__subcmd__answer)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -4129,12 +4196,16 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__pause)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --for --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4617,7 +4688,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__review)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show edit approve reject defer help"
+            opts="-h -V --plain --unit-dir --state-dir --color --no-pager --help --version list show edit approve reject defer help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,6 +1,7 @@
 //! `workagent case`: what came, what became of it, the whole record of one.
 
 use std::fmt::Write as _;
+use std::io::Read as _;
 
 use clap::{Args, Subcommand};
 
@@ -9,15 +10,19 @@ use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, ago, block, harmless, line, table};
 use super::replay::ReplayArgs;
-use crate::control::wire::{ListQuery, Reason};
+use crate::control::wire::{AnswerBody, ListQuery, Reason};
 use crate::daemon::exit;
 use crate::model::case::Case;
 use crate::model::ids::{CaseId, RunId};
 use crate::model::item::{Disposition, Item, ReplyWay};
+use crate::model::limits;
+use crate::model::parked::Parked;
 use crate::model::run::{Run, RunFacts};
 use crate::model::text::{cut, short_size, visible};
 use crate::model::time::{Timestamp, short_span};
 use crate::store::{CaseRecord, KeptPrompt};
+
+mod parked;
 
 /// `workagent case …`
 #[derive(Debug, Args)]
@@ -33,6 +38,12 @@ enum CaseCommand {
         /// Only in this state: new, queued, running, review, approved, sent, closed, parked, dead, dismissed
         #[arg(long)]
         state: Option<String>,
+        /// Only those that wait for a time, a person or an answer, with what each waits for
+        #[arg(long, conflicts_with = "state")]
+        parked: bool,
+        /// Only with this label, which an engine proposed
+        #[arg(long)]
+        label: Option<String>,
         /// At most so many
         #[arg(long, default_value_t = 50)]
         limit: usize,
@@ -50,6 +61,13 @@ enum CaseCommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Answer the question of a parked case; its engine goes on with the answer
+    Answer {
+        /// The case
+        case: CaseId,
+        /// The answer; without it, it is read from standard input
+        text: Option<String>,
     },
     /// Give a parked, dead or dismissed case one more try
     Retry {
@@ -74,12 +92,23 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
         return super::replay::command(replay, context).await;
     }
     let backend = Backend::connect(context).await?;
-    let command = args.command.unwrap_or(CaseCommand::List { state: None, limit: 50, json: false });
+    let command = args.command.unwrap_or(CaseCommand::List {
+        state: None,
+        parked: false,
+        label: None,
+        limit: 50,
+        json: false,
+    });
     let (now, width) = (context.clock.now(), context.width());
     let paint = Paint { colour: context.colour() };
     let text = match command {
-        CaseCommand::List { state, limit, json } => {
-            let query = ListQuery { state, limit: Some(limit) };
+        CaseCommand::List { parked: true, label, limit, json, .. } => {
+            let query = ListQuery { state: None, limit: Some(limit), label };
+            let all: Vec<Parked> = backend.get(&query.path("/v1/parked")).await?;
+            if json { pretty(&all) } else { parked::shown(&all, now, paint, width) }
+        }
+        CaseCommand::List { state, parked: false, label, limit, json } => {
+            let query = ListQuery { state, limit: Some(limit), label };
             let cases: Vec<Case> = backend.get(&query.path("/v1/cases")).await?;
             if json {
                 pretty(&cases)
@@ -102,6 +131,14 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
         CaseCommand::Show { case, prompt: None, json } => {
             let record: CaseRecord = backend.get(&format!("/v1/cases/{case}")).await?;
             if json { pretty(&record) } else { show(&record, now, width, paint) }
+        }
+        CaseCommand::Answer { case, text } => {
+            let text = match text {
+                Some(text) => text,
+                None => read_answer()?,
+            };
+            backend.post::<_, ()>(&format!("/v1/cases/{case}/answer"), &AnswerBody { text }).await?;
+            format!("{case} goes on with your answer\n")
         }
         CaseCommand::Retry { case } => {
             backend.post::<(), ()>(&format!("/v1/cases/{case}/retry"), &()).await?;
@@ -147,6 +184,13 @@ fn list(cases: &[Case], now: Timestamp, width: usize) -> String {
         ]);
     }
     table(&rows)
+}
+
+/// From standard input, as far as an answer may go and one byte further, so that a longer one is refused.
+fn read_answer() -> Result<String, CliError> {
+    let mut text = String::new();
+    std::io::stdin().take(limits::ANSWER_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// The unbroken record, for people.

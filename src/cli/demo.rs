@@ -94,7 +94,7 @@ async fn story(
 ) -> Result<u8, CliError> {
     until(store, "the cases to be worked on", settled).await?;
     let cases: Vec<Case> =
-        backend.get(&ListQuery { state: None, limit: Some(100) }.path("/v1/cases")).await?;
+        backend.get(&ListQuery { state: None, limit: Some(100), label: None }.path("/v1/cases")).await?;
     let waiting = cases.iter().filter(|case| case.state == CaseState::Review).count();
     done(
         context,

@@ -144,6 +144,7 @@ mod tests {
             generation: 3,
             mode: Mode::Live,
             paused: false,
+            pauses: Default::default(),
             started_at: Some(Timestamp(0)),
             now: Timestamp(1_000_000),
             units,

@@ -142,7 +142,7 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
 }
 
 /// Characters that change how others are shown, or show nothing: bidi controls, zero-width characters, tags.
-fn is_format(c: char) -> bool {
+pub(super) fn is_format(c: char) -> bool {
     matches!(c,
         '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}' | '\u{e0000}'..='\u{e007f}')

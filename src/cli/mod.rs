@@ -46,6 +46,7 @@ pub mod review;
 pub mod route;
 pub mod run;
 pub mod schema;
+mod screen;
 pub mod secret;
 pub mod service;
 pub mod show;
@@ -119,10 +120,10 @@ enum Command {
     Repairs(repairs::RepairsArgs),
     /// Look at what is being sent
     Outbox(outbox::OutboxArgs),
-    /// Stop claiming and sending, until resumed
-    Pause,
+    /// Stop claiming and sending, of everything or of one unit, for a while or until resumed
+    Pause(pause::PauseArgs),
     /// Go on after a pause
-    Resume,
+    Resume(pause::ResumeArgs),
     /// Run one cycle of a unit now
     Kick(pause::KickArgs),
     /// Store, list and remove secrets
@@ -281,8 +282,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
         Command::Repairs(args) => threads(1)?.block_on(repairs::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
-        Command::Pause => threads(1)?.block_on(pause::pause(context)),
-        Command::Resume => threads(1)?.block_on(pause::resume(context)),
+        Command::Pause(args) => threads(1)?.block_on(pause::pause(args, context)),
+        Command::Resume(args) => threads(1)?.block_on(pause::resume(args, context)),
         Command::Kick(args) => threads(1)?.block_on(pause::kick(args, context)),
         Command::ListUnits(args) => threads(1)?.block_on(list_units::command(args, context)),
         Command::ListTimers(args) => threads(1)?.block_on(list_timers::command(args, context)),

@@ -64,7 +64,7 @@ pub async fn command(args: OutboxArgs, context: &mut Context<'_>) -> Result<u8, 
     let command = args.command.unwrap_or(OutboxCommand::List { state: None, limit: 50, json: false });
     let text = match command {
         OutboxCommand::List { state, limit, json } => {
-            let query = ListQuery { state, limit: Some(limit) };
+            let query = ListQuery { state, limit: Some(limit), label: None };
             let actions: Vec<OutboundAction> = backend.get(&query.path("/v1/outbox")).await?;
             if json {
                 pretty(&actions)
@@ -109,7 +109,8 @@ pub async fn command(args: OutboxArgs, context: &mut Context<'_>) -> Result<u8, 
 
 /// The sends that were given up.
 async fn dead(backend: &Backend) -> Result<Vec<ActionId>, CliError> {
-    let query = ListQuery { state: Some(ActionState::Dead.word().to_owned()), limit: Some(1000) };
+    let query =
+        ListQuery { state: Some(ActionState::Dead.word().to_owned()), limit: Some(1000), label: None };
     let actions: Vec<OutboundAction> = backend.get(&query.path("/v1/outbox")).await?;
     Ok(actions.iter().map(|action| action.id).collect())
 }

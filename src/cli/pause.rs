@@ -1,4 +1,6 @@
-//! `workagent pause`, `resume`, `kick`: the global stop, and one cycle now.
+//! `workagent pause`, `resume`, `kick`: the stop by hand, and one cycle now.
+
+use std::time::Duration;
 
 use clap::Args;
 
@@ -6,8 +8,9 @@ use super::backend::Backend;
 use super::context::Context;
 use super::error::CliError;
 use super::orders::unit_of;
-use crate::control::wire::StatusView;
+use crate::control::wire::{PauseBody, ResumeBody, StatusView};
 use crate::daemon::exit;
+use crate::model::pause::Pause;
 
 /// `workagent kick UNIT`
 #[derive(Debug, Args)]
@@ -16,14 +19,65 @@ pub struct KickArgs {
     pub unit: String,
 }
 
+/// `workagent pause [UNIT]`
+#[derive(Debug, Args)]
+pub struct PauseArgs {
+    /// Only this engine, which gets no case then, or this connector, which sends nothing; else everything
+    unit: Option<String>,
+    /// End the pause by itself after this: `30m`, `2h`, `1d`
+    #[arg(long = "for", value_name = "SPAN", value_parser = span)]
+    span: Option<Duration>,
+}
+
+/// `workagent resume [UNIT]`
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// Only the pause of this unit; else all pauses
+    unit: Option<String>,
+}
+
+fn span(text: &str) -> Result<Duration, String> {
+    crate::unit::parse_duration(text).ok_or_else(|| "a span looks like 30m, 2h, 1d".to_owned())
+}
+
 /// Stops claims and sends; polling goes on, running engines finish.
-pub async fn pause(context: &mut Context<'_>) -> Result<u8, CliError> {
-    tell(context, "/v1/pause", "paused: nothing is claimed or sent until `workagent resume`").await
+pub async fn pause(args: PauseArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    let backend = Backend::connect(context).await?;
+    let unit = full_name(&backend, args.unit.as_deref()).await?;
+    let body = PauseBody { unit: unit.clone(), span: args.span };
+    let pause: Pause = backend.post("/v1/pause", &body).await?;
+    backend.close().await;
+    let what = match unit.as_deref() {
+        None => "nothing is claimed or sent".to_owned(),
+        Some(unit) if unit.ends_with(".engine") => format!("{unit} gets no case"),
+        Some(unit) => format!("{unit} sends nothing"),
+    };
+    let resume =
+        unit.map_or_else(|| "workagent resume".to_owned(), |unit| format!("workagent resume {unit}"));
+    match pause.until {
+        Some(until) => writeln!(context.out, "paused: {what} until {until}, or `{resume}`")?,
+        None => writeln!(context.out, "paused: {what} until `{resume}`")?,
+    }
+    Ok(exit::OK)
 }
 
 /// Goes on.
-pub async fn resume(context: &mut Context<'_>) -> Result<u8, CliError> {
-    tell(context, "/v1/resume", "resumed").await
+pub async fn resume(args: ResumeArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
+    let backend = Backend::connect(context).await?;
+    let unit = full_name(&backend, args.unit.as_deref()).await?;
+    backend.post::<_, ()>("/v1/resume", &ResumeBody { unit: unit.clone() }).await?;
+    backend.close().await;
+    match unit {
+        Some(unit) => writeln!(context.out, "{unit} is resumed")?,
+        None => writeln!(context.out, "resumed")?,
+    }
+    Ok(exit::OK)
+}
+
+async fn full_name(backend: &Backend, word: Option<&str>) -> Result<Option<String>, CliError> {
+    let Some(word) = word else { return Ok(None) };
+    let status: StatusView = backend.get("/v1/status").await?;
+    unit_of(&status, word).map(Some)
 }
 
 /// Runs one cycle of a unit now.
@@ -34,13 +88,5 @@ pub async fn kick(args: KickArgs, context: &mut Context<'_>) -> Result<u8, CliEr
     backend.post::<(), ()>(&format!("/v1/kick/{unit}"), &()).await?;
     backend.close().await;
     writeln!(context.out, "{unit} runs now")?;
-    Ok(exit::OK)
-}
-
-async fn tell(context: &mut Context<'_>, path: &str, done: &str) -> Result<u8, CliError> {
-    let backend = Backend::connect(context).await?;
-    backend.post::<(), ()>(path, &()).await?;
-    backend.close().await;
-    writeln!(context.out, "{done}")?;
     Ok(exit::OK)
 }

@@ -2,7 +2,10 @@
 
 mod card;
 mod edit;
+mod full;
 mod walk;
+
+use std::io::IsTerminal as _;
 
 use clap::{Args, Subcommand};
 
@@ -22,6 +25,9 @@ pub(super) use walk::{Console, Walked, walk};
 /// `workagent review …`
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
+    /// Ask line by line, as where there is no terminal to draw on
+    #[arg(long)]
+    plain: bool,
     #[command(subcommand)]
     command: Option<ReviewCommand>,
 }
@@ -93,7 +99,7 @@ fn span(text: &str) -> Result<std::time::Duration, String> {
     crate::unit::parse_duration(text).ok_or_else(|| "a span looks like 90s, 2h, 3d".to_owned())
 }
 
-/// Runs the command; without a subcommand, walks through the open drafts.
+/// Runs the command; without a subcommand, shows the open drafts on a full screen, or walks through them.
 pub async fn command(args: ReviewArgs, context: &mut Context<'_>) -> Result<u8, CliError> {
     let backend = Backend::connect(context).await?;
     let result = run(args, context, &backend).await;
@@ -105,6 +111,7 @@ async fn run(args: ReviewArgs, context: &mut Context<'_>, backend: &Backend) -> 
     let (now, width) = (context.clock.now(), context.width());
     let paint = Paint { colour: context.colour() };
     let text = match args.command {
+        None if !args.plain && can_draw(context) => full::full(backend, context).await?,
         None => {
             let mut console = Console::terminal();
             let walked = walk(backend, context, &mut console).await?;
@@ -140,6 +147,12 @@ async fn run(args: ReviewArgs, context: &mut Context<'_>, backend: &Backend) -> 
     };
     context.out.write_all(text.as_bytes())?;
     Ok(exit::OK)
+}
+
+/// A terminal on both sides, and one that can move its cursor.
+fn can_draw(context: &Context<'_>) -> bool {
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    terminal && context.environment.get("TERM").is_none_or(|name| name != "dumb")
 }
 
 /// Shortest beginning of a hash that is taken for it.

@@ -130,7 +130,7 @@ fn target(args: &RunArgs, unit: &LogSettings, context: &Context<'_>) -> Result<L
 }
 
 async fn once(assembly: Assembly, json: bool, context: &mut Context<'_>) -> Result<u8, CliError> {
-    let paused = assembly.store.flag("paused").await.ok().flatten().is_some();
+    let paused = assembly.store.pauses().await.is_ok_and(|pauses| pauses.all.is_some());
     let summary = assembly.bundle.app.cycle().await;
     assembly.store.close().await;
     let mut text = if json { pretty(&summary) } else { shown(&summary) };

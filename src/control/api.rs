@@ -6,6 +6,7 @@ mod cost;
 mod log;
 mod metrics;
 mod outbox;
+mod pause;
 mod purge;
 mod repairs;
 mod review;
@@ -128,6 +129,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/parked", get(repairs::parked))
         .route("/v1/repairs", get(repairs::list))
         .route("/v1/repairs/announce", post(repairs::announce))
+        .route("/v1/cases/{id}/answer", post(cases::answer))
         .route("/v1/cost", get(cost::cost))
         .route("/v1/cases/{id}/propose", post(cases::propose))
         .route("/v1/reviews", get(review::list))
@@ -144,8 +146,8 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/secrets/rotate", post(secrets::rotate))
         .route("/v1/outbox/{id}/dismiss", post(outbox::dismiss))
         .route("/v1/connectors/{connector}/purge", get(purge::look).post(purge::purge))
-        .route("/v1/pause", post(pause))
-        .route("/v1/resume", post(resume))
+        .route("/v1/pause", post(pause::pause))
+        .route("/v1/resume", post(pause::resume))
         .route("/v1/kick/{unit}", post(kick))
         .route("/v1/reload", post(units::reload))
         .route("/v1/log-levels", get(log::levels).post(log::set))
@@ -157,21 +159,6 @@ pub fn router(state: ApiState) -> Router {
 
 async fn hello() -> Json<Hello> {
     Json(Hello::ours())
-}
-
-async fn pause(State(state): Shared) -> Reply<()> {
-    let since = state.clock.now().to_string();
-    state.store.set_flag("paused", Some(&since)).await?;
-    tracing::info!("paused: nothing is claimed or sent until resumed");
-    Ok(Json(()))
-}
-
-async fn resume(State(state): Shared) -> Reply<()> {
-    state.store.set_flag("paused", None).await?;
-    state.store.wakeups().worker.notify_one();
-    state.store.wakeups().outbound.notify_one();
-    tracing::info!("resumed");
-    Ok(Json(()))
 }
 
 async fn kick(State(state): Shared, Path(unit): Path<String>) -> Reply<()> {

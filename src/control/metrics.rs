@@ -203,6 +203,7 @@ mod tests {
             generation: 7,
             mode: Mode::Live,
             paused: false,
+            pauses: Default::default(),
             started_at: Some(Timestamp(1_000)),
             now: Timestamp(61_000),
             units: vec![unit],

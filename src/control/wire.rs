@@ -8,17 +8,20 @@ use serde::{Deserialize, Serialize};
 
 pub mod cost;
 pub mod log;
+mod pause;
 pub mod record;
 mod review;
 pub mod secrets;
 pub mod units;
 
+pub use self::pause::{PauseBody, ResumeBody};
 pub use self::review::{
-    ApproveBody, Approved, DeferBody, EditBody, ProposeBody, Proposed, Reason, RejectBody, ReleaseBody,
-    ReviewQuery, ReviewView,
+    AnswerBody, ApproveBody, Approved, DeferBody, EditBody, ProposeBody, Proposed, Reason, RejectBody,
+    ReleaseBody, ReviewQuery, ReviewView,
 };
 use super::health::Health;
 use crate::model::case::Case;
+use crate::model::pause::Pauses;
 use crate::model::routing::Explanation;
 use crate::model::time::Timestamp;
 use crate::store::{Counts, JournalRow};
@@ -89,6 +92,9 @@ pub struct StatusView {
     pub mode: Mode,
     /// The global stop is on.
     pub paused: bool,
+    /// All stops, those of single units too, with their ends.
+    #[serde(default)]
+    pub pauses: Pauses,
     /// Since when the daemon runs.
     #[serde(default)]
     pub started_at: Option<Timestamp>,
@@ -345,13 +351,16 @@ pub struct ListQuery {
     /// At most so many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
+    /// Only with this label, which an engine proposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 impl ListQuery {
     /// Rows when nothing else is asked for.
     const LIMIT_DEFAULT: usize = 50;
     /// Rows at most.
-    const LIMIT_MAX: usize = 10_000;
+    pub(crate) const LIMIT_MAX: usize = 10_000;
 
     /// The request's path with its query.
     #[must_use]
@@ -362,6 +371,9 @@ impl ListQuery {
         }
         if let Some(limit) = self.limit {
             query.append_pair("limit", &limit.to_string());
+        }
+        if let Some(label) = &self.label {
+            query.append_pair("label", label);
         }
         format!("{base}?{}", query.finish())
     }

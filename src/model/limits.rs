@@ -83,6 +83,9 @@ pub const EFFECT_BYTES_MAX: usize = 256;
 /// A draft body; beyond this an engine is writing something else than a reply.
 pub const DRAFT_BYTES_MAX: usize = 256 * 1024;
 
+/// A person's answer to an engine's question. It goes into each later prompt of the case.
+pub const ANSWER_BYTES_MAX: usize = 16 * 1024;
+
 /// A whole mail fetched into memory.
 pub const MAIL_BYTES_MAX: usize = 32 * 1024 * 1024;
 

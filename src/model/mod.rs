@@ -23,6 +23,7 @@ pub mod mcp;
 pub mod money;
 pub mod outbound;
 pub mod parked;
+pub mod pause;
 pub mod price;
 pub mod repair;
 pub mod repeat;

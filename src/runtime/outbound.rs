@@ -42,6 +42,9 @@ const CONFIRM: Backoff = Backoff { first: Duration::from_secs(20), max: Duration
 /// After the journal could not be written: the disk may be full, and a send without a journal is none.
 const STALL: Duration = Duration::from_secs(5);
 
+/// Between two looks while sends of a paused connector wait.
+const PAUSED_LOOK: Duration = Duration::from_secs(2);
+
 /// Credentials refused at sending: tried again after this if nobody replaces them.
 const AUTH_WAIT: Duration = Duration::from_secs(600);
 
@@ -149,13 +152,16 @@ impl OutboundRuntime {
 
     async fn start_due(&self) -> Result<Next, StoreError> {
         let parts = self.parts.get();
-        if parts.store.flag("paused").await?.is_some() {
-            return Ok(Next::WhenWoken);
+        let pauses = parts.store.pauses().await?;
+        if let Some(all) = pauses.all {
+            return Ok(all.until.map_or(Next::WhenWoken, Next::At));
         }
+        let paused: Vec<&str> =
+            pauses.units.keys().filter_map(|unit| unit.strip_suffix(".connector")).collect();
         let look_again = self.refused.look(&parts).await?;
         let mut waiting = false;
         for state in [ActionState::Uncertain, ActionState::Approved] {
-            for action in parts.store.due_actions(state, limits::PAGE_ITEMS_MAX).await? {
+            for action in parts.store.due_actions(state, limits::PAGE_ITEMS_MAX, &paused).await? {
                 if self.jobs.is_running(&action.id.to_string()) {
                     continue;
                 }
@@ -175,7 +181,11 @@ impl OutboundRuntime {
         if waiting || self.jobs.running() > 0 {
             return Ok(Next::WhenWoken);
         }
-        let due = parts.store.next_due(Due::Actions).await?;
+        let mut due = parts.store.next_due(Due::Actions).await?;
+        if !paused.is_empty() {
+            // What is due of a paused connector is no reason to look at once, and again, and again.
+            due = due.map(|due| due.max(parts.clock.now().plus(PAUSED_LOOK)));
+        }
         Ok(due.into_iter().chain(look_again).min().map_or(Next::WhenWoken, Next::At))
     }
 

@@ -37,8 +37,8 @@ const CASE_STATE: &str = "SELECT state, engine FROM cases WHERE id = ?1";
 pub(super) const MOVE: &str = "UPDATE cases SET state = ?2, reason = ?3, until = NULL, lease_until = NULL, changed_at = ?4, \
      news = 0, attempts_extra = attempts_extra + ?5 WHERE id = ?1";
 
-const NOTES: &str =
-    "SELECT note FROM drafts WHERE case_id = ?1 AND state = 'rejected' AND note <> '' ORDER BY id";
+pub(super) const NOTES: &str = "SELECT note FROM drafts WHERE case_id = ?1 AND state = 'rejected' AND note <> '' \
+     UNION ALL SELECT detail FROM journal WHERE case_id = ?1 AND event = 'answered'";
 
 impl Store {
     /// Open drafts, oldest first; deferred ones only if `deferred`.
@@ -224,7 +224,7 @@ impl Store {
     }
 
     /// What people said when rejecting drafts of this case, oldest first.
-    pub async fn rejection_notes(&self, case: CaseId) -> Result<Vec<String>> {
+    pub async fn notes_on(&self, case: CaseId) -> Result<Vec<String>> {
         let rows = self.read_all("read the notes on a case", sqlx::query(NOTES).bind(case.0)).await?;
         rows.iter().map(|row| Columns::of(row).take()).collect()
     }

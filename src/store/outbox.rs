@@ -14,8 +14,9 @@ use crate::model::outbound::{ActionState, OutboundAction, Payload, Receipt};
 use crate::model::time::Timestamp;
 
 const BY_ID: &str = action_sql!("WHERE a.id = ?1");
-pub(super) const DUE: &str =
-    action_sql!("WHERE a.state = ?1 AND a.not_before <= ?2 ORDER BY a.not_before, a.id LIMIT ?3");
+pub(super) const DUE: &str = action_sql!(
+    "WHERE a.state = ?1 AND a.not_before <= ?2 AND a.connector NOT IN (SELECT value FROM json_each(?4)) ORDER BY a.not_before, a.id LIMIT ?3"
+);
 const NEWEST: &str = action_sql!("ORDER BY a.id DESC LIMIT ?1");
 const NEWEST_IN: &str = action_sql!("WHERE a.state = ?2 ORDER BY a.id DESC LIMIT ?1");
 
@@ -68,10 +69,15 @@ pub(super) const HASTEN: &str = "UPDATE actions SET not_before = ?2 \
 const CASE_NEWS: &str = "SELECT news FROM cases WHERE id = ?1";
 
 impl Store {
-    /// Actions in this state whose time has come, oldest first.
-    pub async fn due_actions(&self, state: ActionState, limit: usize) -> Result<Vec<OutboundAction>> {
+    /// Actions in this state whose time has come, oldest first, without those of some connectors.
+    pub async fn due_actions(
+        &self,
+        state: ActionState,
+        limit: usize,
+        but_of: &[&str],
+    ) -> Result<Vec<OutboundAction>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let query = sqlx::query(DUE).bind(state.word()).bind(self.now().0).bind(limit);
+        let query = sqlx::query(DUE).bind(state.word()).bind(self.now().0).bind(limit).bind(json(&but_of));
         self.read_all("read due actions", query).await?.iter().map(action).collect()
     }
 

@@ -40,6 +40,10 @@ const WAITING: &str = "SELECT (SELECT count(*) FROM drafts WHERE state = 'open' 
 pub(super) const ROUTED: &str =
     "SELECT detail FROM journal WHERE case_id = ?1 AND event = 'routed' ORDER BY id DESC LIMIT 1";
 
+/// What its newest run asked, if it did.
+pub(super) const QUESTION: &str = "SELECT detail FROM (SELECT outcome, detail FROM runs WHERE case_id = ?1 \
+     ORDER BY id DESC LIMIT 1) WHERE outcome = 'question'";
+
 const FLAG: &str = "SELECT value FROM flags WHERE name = ?1";
 const SET_FLAG: &str =
     "INSERT INTO flags (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
@@ -156,6 +160,12 @@ impl Store {
         .await
     }
 
+    /// A person answers the question that an engine asked: it goes on with the answer, and one more attempt.
+    pub async fn answer_case(&self, id: CaseId, text: &str) -> Result<()> {
+        let text = text.to_owned();
+        self.write("answer the question of a case", move |tx| Box::pin(answer(tx, id, text))).await
+    }
+
     /// A person says: nothing to do here. Open drafts are superseded.
     pub async fn dismiss_case(&self, id: CaseId, why: &str) -> Result<()> {
         let why = why.to_owned();
@@ -191,7 +201,7 @@ impl Store {
         })
     }
 
-    /// A flag that survives restarts (`paused`).
+    /// A flag that survives restarts.
     pub async fn flag(&self, name: &str) -> Result<Option<String>> {
         match self.read_first("read a flag", sqlx::query(FLAG).bind(name.to_owned())).await? {
             Some(row) => Columns::of(&row).take().map(Some),
@@ -219,6 +229,20 @@ impl Store {
 
 fn refused(id: CaseId, state: CaseState, wanted: &str) -> StoreError {
     StoreError::refused(format!("case {id} is {} and cannot be {wanted}", state.word()))
+}
+
+async fn answer(tx: &mut Tx, id: CaseId, text: String) -> Result<()> {
+    let (state, _) = case_state(tx, id).await?;
+    let asked = tx.first("read the question of a case", sqlx::query(QUESTION).bind(id.0)).await?;
+    let question: Option<String> = asked.map(|row| Columns::of(&row).take()).transpose()?;
+    let Some(question) = question.filter(|_| state == CaseState::Parked) else {
+        return Err(StoreError::refused(format!("case {id} is {} and asks nothing", state.word())));
+    };
+    // In the words that the engine will read: it may have no memory of having asked.
+    journal::note(tx, id, "answered", format!("To your question \"{question}\" your user says: {text}"))
+        .await?;
+    tx.wake.ingest = true;
+    move_case(tx, id, CaseState::New, None, 1).await
 }
 
 async fn dismiss(tx: &mut Tx, id: CaseId, why: String) -> Result<()> {

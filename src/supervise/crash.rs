@@ -2,7 +2,8 @@
 //! Debug builds only; in release builds a point is nothing.
 
 /// Ends the process as `kill -9` would if `WORKAGENT_CRASH_AT` names this point (`after-claim`, or `after-claim:3`
-/// for the third time it is passed). With `WORKAGENT_STALL_AT` it does not end: the thread hangs there for ever.
+/// for the third time it is passed). With `WORKAGENT_STALL_AT` it does not end: the thread hangs there for ever; with
+/// `WORKAGENT_PANIC_AT` it panics, as a fault of ours would.
 pub fn point(name: &str) {
     #[cfg(debug_assertions)]
     armed::pass(name);
@@ -19,6 +20,7 @@ mod armed {
 
     static TO_CRASH: Target = OnceLock::new();
     static TO_STALL: Target = OnceLock::new();
+    static TO_PANIC: Target = OnceLock::new();
 
     fn is_met(target: &Target, variable: &str, name: &str) -> bool {
         let target = target.get_or_init(|| {
@@ -35,6 +37,12 @@ mod armed {
         if is_met(&TO_STALL, "WORKAGENT_STALL_AT", name) {
             loop {
                 std::thread::park();
+            }
+        }
+        if is_met(&TO_PANIC, "WORKAGENT_PANIC_AT", name) {
+            #[expect(clippy::panic, reason = "what a test asks for; exists in debug builds only")]
+            {
+                panic!("asked to panic at {name}");
             }
         }
         if is_met(&TO_CRASH, "WORKAGENT_CRASH_AT", name) {

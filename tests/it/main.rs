@@ -58,6 +58,7 @@ mod real_jira;
 mod real_mail;
 mod real_matrix;
 mod real_mcp;
+mod real_screens;
 mod real_secret_service;
 mod real_service;
 mod real_way;

@@ -37,6 +37,8 @@ enum Then {
     Again,
     /// It waits until the hour that the limit ends.
     InAnHour,
+    /// It waits for its engine to be mended, and looks again in a quarter of an hour.
+    Mended,
     /// It waits for the user.
     User,
 }
@@ -48,6 +50,7 @@ impl Then {
             (CaseState::Parked, None) => Some(Self::User),
             (CaseState::Parked, Some(until)) => match until.since(now).as_secs() {
                 ..600 => Some(Self::Again),
+                900..=960 => Some(Self::Mended),
                 // The programs cut the time to minutes.
                 3400..3660 => Some(Self::InAnHour),
                 _ => None,
@@ -153,7 +156,7 @@ fn real_claude_works_a_case_whatever_its_server_does() {
             Scene { stub: &["--delay", "0.3"], ..scene("slow", "slow", "reply", Then::Review) },
             scene("429, then fine", "429,normal", "reply", Then::Review),
             scene("overloaded", "529", "overloaded", Then::Again),
-            scene("401", "401", "auth", Then::User),
+            scene("401", "401", "auth", Then::Mended),
             Scene {
                 keys: "auth = \"subscription\"",
                 ..scene("usage limit", "usage-limit", "usage-limit", Then::InAnHour)
@@ -176,7 +179,7 @@ fn real_codex_works_a_case_whatever_its_server_does() {
             Scene { stub: &["--delay", "0.3"], ..scene("slow", "slow", "reply", Then::Review) },
             scene("429, then fine", "429,normal", "reply", Then::Review),
             scene("overloaded", "529", "overloaded", Then::Again),
-            scene("401", "401", "auth", Then::User),
+            scene("401", "401", "auth", Then::Mended),
             scene("usage limit", "usage-limit", "usage-limit", Then::InAnHour),
             // It hides why nothing was said.
             scene("refusal", "refusal", "empty", Then::Again),

@@ -152,7 +152,9 @@ async fn real_init_leads_from_nothing_to_the_first_reviewed_answer() {
     let set_up = person.begun.elapsed();
     wait_until("a draft", || person.run(&["review", "list", "--json"]).contains("\"hash\""));
     person.answers("ready>", "clear; workagent review");
-    person.answers("[q]uit:", "a");
+    // Keys of the screen; Enter means nothing there.
+    person.answers("a approve", "a");
+    person.answers("? help  q quit", "q");
     person.answers("ready>", "workagent outbox list");
     let reviewed = person.begun.elapsed();
     wait_until("the answer in the other's mailbox", || lab.lying("pat-init").len() == 1);

@@ -11,9 +11,10 @@ use workagent::daemon::assembly::{Assembly, fit_to_plan};
 use workagent::model::case::{Case, CaseState};
 use workagent::model::draft::Draft;
 use workagent::model::outbound::ActionState;
+use workagent::model::pause::Pause;
 use workagent::model::time::Clock;
 
-use crate::support::way::{INBOX, POLITE, ROUTE, Way, mail, shell};
+use crate::support::way::{INBOX, POLITE, ROUTE, START, Way, mail, shell};
 
 #[tokio::test]
 async fn a_mail_is_answered_once_after_approval() {
@@ -227,13 +228,13 @@ async fn a_rehearsal_sends_nothing_and_says_what_it_would_have() {
 #[tokio::test]
 async fn a_pause_holds_over_a_restart_and_loses_nothing() {
     let mut way = Way::usual().await;
-    way.assembly().store.set_flag("paused", Some("now")).await.unwrap();
+    way.assembly().store.pause(None, Pause { since: START, until: None }).await.unwrap();
     way.deliver("1", &mail("a", "the plan", ""));
     way.cycle().await;
     way.start().await;
     way.cycle().await;
     assert_eq!(way.shown().await, "c1 queued\n");
-    way.assembly().store.set_flag("paused", None).await.unwrap();
+    way.assembly().store.resume(None).await.unwrap();
     way.cycle().await;
     assert_eq!(way.shown().await, "c1 review\n");
 }
@@ -408,7 +409,7 @@ async fn an_engine_that_is_off_is_not_silently_replaced() {
 #[tokio::test]
 async fn a_case_queued_for_an_engine_that_is_gone_is_routed_anew() {
     let mut way = Way::usual().await;
-    way.assembly().store.set_flag("paused", Some("now")).await.unwrap();
+    way.assembly().store.pause(None, Pause { since: START, until: None }).await.unwrap();
     way.deliver("1", &mail("a", "the plan", ""));
     way.cycle().await;
     assert_eq!(way.shown().await, "c1 queued\n");
@@ -418,7 +419,7 @@ async fn a_case_queued_for_an_engine_that_is_gone_is_routed_anew() {
     way.start().await;
     let Assembly { store, bundle, .. } = way.assembly();
     fit_to_plan(store, &bundle.plan, None).await.unwrap();
-    way.assembly().store.set_flag("paused", None).await.unwrap();
+    way.assembly().store.resume(None).await.unwrap();
     way.cycle().await;
     assert_eq!(way.shown().await, "c1 review\n");
 }
@@ -489,4 +490,60 @@ async fn what_an_engine_hides_in_its_reply_does_not_leave() {
     way.deliver("1", &mail("a", "the plan", ""));
     way.cycle().await;
     assert_eq!(way.drafts().await.remove(0).body, "safe text1m");
+}
+
+#[tokio::test]
+async fn a_pause_of_one_unit_stops_no_other_and_ends_by_itself() {
+    let way = Way::usual().await;
+    let store = &way.assembly().store;
+    let pause = Pause { since: START, until: Some(START.plus(Duration::from_secs(600))) };
+    store.pause(Some("polite.engine"), pause).await.unwrap();
+    way.deliver("1", &mail("a", "the plan", ""));
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 queued\n");
+    way.clock.advance(Duration::from_secs(600));
+    way.cycle().await;
+    assert_eq!(way.shown().await, "c1 review\n");
+
+    store.pause(Some("inbox.connector"), Pause { since: START, until: None }).await.unwrap();
+    store.pause(Some("other.connector"), Pause { since: START, until: None }).await.unwrap();
+    way.approve(&way.drafts().await[0]).await.unwrap();
+    way.clock.advance(Duration::from_secs(60));
+    way.cycle().await;
+    assert_eq!(way.actions().await[0].state, ActionState::Approved);
+    store.resume(Some("inbox.connector")).await.unwrap();
+    way.cycle().await;
+    assert_eq!(way.actions().await[0].state, ActionState::Sent);
+    assert!(store.pauses().await.unwrap().of("other.connector").is_some());
+}
+
+#[tokio::test]
+async fn an_answer_wakes_the_case_that_asked() {
+    let ask = "if grep -q 'the second Friday'; then echo '{\"reply\":\"See you then.\"}'; \
+               else echo '{\"question\":\"which Friday?\"}'; fi";
+    let engine = shell(ask).replace("[command]", "[command]\noutput = \"json\"");
+    let way = Way::new(&[
+        ("inbox.connector.toml", INBOX),
+        ("polite.engine.toml", &engine),
+        ("answers.route.toml", ROUTE),
+    ])
+    .await;
+    way.deliver("1", &mail("a", "lunch", ""));
+    way.cycle().await;
+    let store = &way.assembly().store;
+    let case = way.cases().await.remove(0);
+    assert_eq!(
+        (case.state, case.reason.as_deref(), case.until),
+        (CaseState::Parked, Some("which Friday?"), None)
+    );
+    store.answer_case(case.id, "the second Friday").await.unwrap();
+    // Once: it asks nothing now.
+    assert!(store.answer_case(case.id, "the third").await.is_err());
+    for _ in 0..2 {
+        way.cycle().await;
+    }
+    assert_eq!(way.drafts().await[0].body, "See you then.", "{}", way.shown().await);
+    let record = store.case_record(case.id).await.unwrap();
+    let answered = record.journal.iter().find(|row| row.event == "answered").unwrap();
+    assert_eq!(answered.detail, "To your question \"which Friday?\" your user says: the second Friday");
 }

@@ -107,7 +107,11 @@ fn case(arguments: &Value) -> Result<CaseId, String> {
 }
 
 async fn search(backend: &Backend, arguments: &Value) -> Outcome {
-    let query = ListQuery { state: text(arguments, "state").map(str::to_owned), limit: Some(SEARCHED_MAX) };
+    let query = ListQuery {
+        state: text(arguments, "state").map(str::to_owned),
+        limit: Some(SEARCHED_MAX),
+        label: None,
+    };
     let cases: Vec<Case> = backend.get(&query.path("/v1/cases")).await.map_err(|error| error.message)?;
     let words: Vec<String> = text(arguments, "words")
         .unwrap_or_default()

@@ -93,10 +93,13 @@ fn from_file(path: &Path) -> Result<String, CliError> {
     }
 }
 
+/// The user's editor, if they named one.
+pub(super) fn editor_of(context: &Context<'_>) -> Option<OsString> {
+    ["VISUAL", "EDITOR"].iter().find_map(|name| context.environment.get_os(name)).map(ToOwned::to_owned)
+}
+
 fn from_editor(context: &Context<'_>, text: &str) -> Result<String, CliError> {
-    let editor: Option<OsString> =
-        ["VISUAL", "EDITOR"].iter().find_map(|name| context.environment.get_os(name)).map(ToOwned::to_owned);
-    let Some(editor) = editor else {
+    let Some(editor) = editor_of(context) else {
         return Err(CliError::new(exit::USAGE, "neither VISUAL nor EDITOR is set")
             .hint("set one, or give the new text with --file FILE"));
     };

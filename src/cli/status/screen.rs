@@ -7,6 +7,7 @@ use super::wrap::wrapped;
 use crate::cli::look::{Paint, glyph};
 use crate::control::health::Health;
 use crate::control::wire::{ActiveState, CountsView, Mode, StatusView, UnitView};
+use crate::model::pause::Pause;
 use crate::model::text::clean;
 use crate::model::time::{Timestamp, short_span};
 use crate::unit::BUILT_IN;
@@ -137,8 +138,17 @@ impl Screen {
             _ => self.not_running(out),
         }
         let mut notes = Vec::new();
+        let left = |pause: &Pause| {
+            let left = pause.until.map(|until| format!(" for {} more", short_span(until.since(self.now))));
+            left.unwrap_or_default()
+        };
         if view.paused {
-            notes.push("paused, no engine runs and nothing is sent: workagent resume".to_owned());
+            let left = view.pauses.all.as_ref().map(left).unwrap_or_default();
+            notes.push(format!("paused{left}, no engine runs and nothing is sent: workagent resume"));
+        }
+        for (unit, pause) in &view.pauses.units {
+            let what = if unit.ends_with(".engine") { "gets no case" } else { "sends nothing" };
+            notes.push(format!("{unit} is paused{}, it {what}: workagent resume {unit}", left(pause)));
         }
         if view.findings > 0 {
             let since = view.findings_since.map(|at| format!(" for {}", short_span(self.now.since(at))));

@@ -28,6 +28,7 @@ fn view(units: Vec<UnitView>) -> StatusView {
         generation: 7,
         mode: Mode::Live,
         paused: false,
+        pauses: Default::default(),
         started_at: Some(NOW.minus(Duration::from_secs(3 * 3600))),
         now: NOW,
         units,

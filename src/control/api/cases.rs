@@ -7,7 +7,7 @@ use axum::extract::{Path, Query, State};
 
 use super::{Fault, Reply, Shared, id, state_word};
 use crate::control::wire::{
-    ListQuery, PromptQuery, ProposeBody, Proposed, Reason, ReplayBody, RestView, RouteView,
+    AnswerBody, ListQuery, PromptQuery, ProposeBody, Proposed, Reason, ReplayBody, RestView, RouteView,
 };
 use crate::model::case::Case;
 use crate::model::ids::{CaseId, RunId};
@@ -22,7 +22,11 @@ use crate::unit::plan::Standing;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ListQuery>) -> Reply<Vec<Case>> {
     let only = state_word(query.state.as_deref())?;
-    Ok(Json(state.store.cases(only, query.limit()).await?))
+    let Some(label) = &query.label else { return Ok(Json(state.store.cases(only, query.limit()).await?)) };
+    let mut cases = state.store.cases(only, ListQuery::LIMIT_MAX).await?;
+    cases.retain(|case| case.labels.contains(label));
+    cases.truncate(query.limit());
+    Ok(Json(cases))
 }
 
 pub(super) async fn show(State(state): Shared, Path(case): Path<String>) -> Reply<CaseRecord> {
@@ -132,6 +136,28 @@ pub(super) async fn dismiss(
     Json(reason): Json<Reason>,
 ) -> Result<Json<()>, Fault> {
     state.store.dismiss_case(id(&case)?, &reason.reason).await?;
+    Ok(Json(()))
+}
+
+pub(super) async fn answer(
+    State(state): Shared,
+    Path(case): Path<String>,
+    Json(body): Json<AnswerBody>,
+) -> Reply<()> {
+    let text = text::visible(&state.scrubber.scrub(&body.text));
+    if text.trim().is_empty() {
+        return Err(Fault::usage("the answer is empty"));
+    }
+    if text.len() > limits::ANSWER_BYTES_MAX {
+        return Err(Fault::usage(format!("an answer may have {} bytes", limits::ANSWER_BYTES_MAX)));
+    }
+    let case = id::<CaseId>(&case)?;
+    let answered = state.store.answer_case(case, text.trim()).await;
+    answered.map_err(|error| {
+        Fault::from(error).hint(format!(
+            "what it waits for: workagent case show {case}; another try: workagent case retry {case}"
+        ))
+    })?;
     Ok(Json(()))
 }
 

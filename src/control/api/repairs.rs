@@ -54,5 +54,8 @@ pub(super) async fn of(state: &Arc<ApiState>, status: &StatusView) -> Result<Vec
 }
 
 pub(super) async fn parked(State(state): Shared, Query(query): Query<ListQuery>) -> Reply<Vec<Parked>> {
-    Ok(Json(state.store.parked(query.limit()).await?))
+    let mut all = state.store.parked(ListQuery::LIMIT_MAX).await?;
+    all.retain(|one| query.label.as_ref().is_none_or(|label| one.case.labels.contains(label)));
+    all.truncate(query.limit());
+    Ok(Json(all))
 }

@@ -95,7 +95,9 @@ pub(super) async fn approve(
     let action = state.desk.approve(draft, &body.hash, &body.by, body.stale_ok).await.map_err(|error| {
         Fault::from(error).hint(format!("look at it again: workagent review show {draft}"))
     })?;
-    let paused = state.store.flag("paused").await?.is_some();
+    let pauses = state.store.pauses().await?;
+    let connector = state.store.draft(draft).await?.connector;
+    let paused = pauses.all.is_some() || pauses.of(&format!("{connector}.connector")).is_some();
     Ok(Json(Approved { action, paused }))
 }
 

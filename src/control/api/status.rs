@@ -68,6 +68,7 @@ pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError
     let near: Vec<String> = budgets.iter().filter(|budget| budget.near).map(near).collect();
     let record = record(state, now).await?;
     let counts = state.store.counts().await?;
+    let pauses = state.store.pauses().await?;
     let next = next_steps(state, &present.plan, &counts);
     let counts: CountsView = counts.into();
     Ok(StatusView {
@@ -77,7 +78,8 @@ pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError
         pid: state.daemon.then(std::process::id),
         generation: present.generation,
         mode: present.mode,
-        paused: state.store.flag("paused").await?.is_some(),
+        paused: pauses.all.is_some(),
+        pauses,
         started_at: state.daemon.then_some(state.started_at),
         now,
         units,

@@ -17,6 +17,7 @@ fn status(units: Vec<UnitView>) -> StatusView {
         generation: 1,
         mode: Mode::Live,
         paused: false,
+        pauses: crate::model::pause::Pauses::default(),
         started_at: None,
         now: NOW,
         units,

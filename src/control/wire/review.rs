@@ -61,7 +61,7 @@ pub struct ApproveBody {
 pub struct Approved {
     /// The outbound action.
     pub action: ActionId,
-    /// The global stop is on: nothing leaves before `resume`.
+    /// It is paused, by itself or with everything: nothing leaves before `resume`.
     #[serde(default)]
     pub paused: bool,
 }
@@ -94,6 +94,13 @@ pub struct ReleaseBody {
 pub struct Reason {
     /// For people.
     pub reason: String,
+}
+
+/// `POST /v1/cases/{id}/answer`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AnswerBody {
+    /// What the engine asked for.
+    pub text: String,
 }
 
 /// `POST /v1/cases/{id}/propose`

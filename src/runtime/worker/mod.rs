@@ -225,8 +225,12 @@ impl WorkerRuntime {
         let shared = self.shared.get();
         let (parts, orders) = (&shared.parts, &shared.parts.orders);
         summary.reaped = parts.store.reap(limits::CASE_ATTEMPTS_MAX).await?;
-        if shared.cancel.is_cancelled() || parts.store.flag("paused").await?.is_some() {
+        if shared.cancel.is_cancelled() {
             return Ok(Next::WhenWoken);
+        }
+        let pauses = parts.store.pauses().await?;
+        if let Some(all) = pauses.all {
+            return Ok(all.until.map_or(Next::WhenWoken, Next::At));
         }
         let rests = parts.store.rests().await?;
         pass_on::pass_on(&shared, &rests).await?;
@@ -241,6 +245,10 @@ impl WorkerRuntime {
         for index in 0..names.len() {
             let Some(name) = names.get((first + index) % names.len()) else { continue };
             let Some(engine) = orders.engines.get(*name) else { continue };
+            if let Some(pause) = pauses.of(&format!("{name}.engine")) {
+                wake.extend(pause.until);
+                continue;
+            }
             let free = match places.free(engine, &parts.store).await? {
                 Ok(free) => free,
                 Err(until) => {

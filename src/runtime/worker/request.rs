@@ -39,7 +39,7 @@ pub(super) async fn request(
         items_total: case.items,
         instruction,
         items: items.to_vec(),
-        notes: store.rejection_notes(case.id).await?,
+        notes: store.notes_on(case.id).await?,
         session: store.last_session(case.id, &engine.unit.name).await?,
         prompt: PromptSlot::default(),
     };

@@ -55,7 +55,7 @@ async fn a_send_nobody_saw_the_end_of_is_asked_about_at_once() {
     bench.reopen().await;
     bench.clock.advance(HOLD);
     assert_eq!(bench.store.recover(CASE_ATTEMPTS_MAX).await.unwrap().uncertain, 1);
-    let due = bench.store.due_actions(ActionState::Uncertain, 10).await.unwrap();
+    let due = bench.store.due_actions(ActionState::Uncertain, 10, &[]).await.unwrap();
     assert_eq!((due.len(), due[0].sending_at), (1, Some(sending_at)));
     // A draft that was there is not made again.
     assert!(bench.store.claim("e", 1, LEASE).await.unwrap().is_empty());

@@ -190,7 +190,7 @@ impl Life {
     async fn wire(&mut self, what: u8) {
         let store = self.bench.store.clone();
         let now = self.bench.clock.now();
-        for action in store.due_actions(ActionState::Uncertain, 9).await.unwrap() {
+        for action in store.due_actions(ActionState::Uncertain, 9, &[]).await.unwrap() {
             let there = self.delivered.contains_key(&action.key);
             match (there, what % 3) {
                 (_, 0) => store.mark_held(action.id, "cannot tell").await.unwrap(),
@@ -198,7 +198,7 @@ impl Life {
                 (false, _) => store.mark_not_sent(action.id, now, "not there").await.unwrap(),
             }
         }
-        for action in store.due_actions(ActionState::Approved, 9).await.unwrap() {
+        for action in store.due_actions(ActionState::Approved, 9, &[]).await.unwrap() {
             let payload = Payload { marker: action.key.clone(), bytes: vec![1] };
             let Some(action) = store.mark_sending(action.id, payload).await.unwrap() else { continue };
             match what % 5 {

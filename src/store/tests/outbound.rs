@@ -38,10 +38,10 @@ async fn held_back_until_its_time() {
     let bench = Bench::new().await;
     let draft = bench.drafted("a").await;
     let id = bench.store.approve(draft.id, &draft.hash, HOLD, "me", false).await.unwrap();
-    assert!(bench.store.due_actions(ActionState::Approved, 10).await.unwrap().is_empty());
+    assert!(bench.store.due_actions(ActionState::Approved, 10, &[]).await.unwrap().is_empty());
     assert_eq!(bench.store.next_due(Due::Actions).await.unwrap(), Some(START.plus(HOLD)));
     bench.clock.advance(HOLD);
-    let due = bench.store.due_actions(ActionState::Approved, 10).await.unwrap();
+    let due = bench.store.due_actions(ActionState::Approved, 10, &[]).await.unwrap();
     assert_eq!(due.iter().map(|action| action.id).collect::<Vec<_>>(), [id]);
 }
 
@@ -78,7 +78,7 @@ async fn surely_not_sent_is_tried_later() {
     let (id, _) = bench.sending().await;
     let later = START.plus(HOLD * 3);
     bench.store.mark_not_sent(id, later, "refused").await.unwrap();
-    assert!(bench.store.due_actions(ActionState::Approved, 10).await.unwrap().is_empty());
+    assert!(bench.store.due_actions(ActionState::Approved, 10, &[]).await.unwrap().is_empty());
     assert_eq!(bench.store.next_due(Due::Actions).await.unwrap(), Some(later));
     let action = bench.store.actions(None, 1).await.unwrap().remove(0);
     assert_eq!(action.sending_at, None);
@@ -89,10 +89,10 @@ async fn uncertain_is_asked_about_then_held() {
     let bench = Bench::new().await;
     let (id, case) = bench.sending().await;
     bench.store.mark_uncertain(id, bench.clock.now(), "no answer").await.unwrap();
-    let due = bench.store.due_actions(ActionState::Uncertain, 10).await.unwrap();
+    let due = bench.store.due_actions(ActionState::Uncertain, 10, &[]).await.unwrap();
     assert_eq!(due[0].sending_at, Some(bench.clock.now()));
     bench.store.mark_uncertain(id, bench.clock.now().plus(HOLD), "not there yet").await.unwrap();
-    assert!(bench.store.due_actions(ActionState::Uncertain, 10).await.unwrap().is_empty());
+    assert!(bench.store.due_actions(ActionState::Uncertain, 10, &[]).await.unwrap().is_empty());
     bench.store.mark_held(id, "the server cannot be asked").await.unwrap();
     assert_eq!(bench.case(case).await.state, CaseState::Approved);
     // A late "surely not" must not undo what now is the user's.
@@ -109,7 +109,7 @@ async fn a_person_releases_a_held_one() {
     );
     bench.store.mark_held(id, "cannot tell").await.unwrap();
     bench.store.release_action(id, false, None).await.unwrap();
-    assert_eq!(bench.store.due_actions(ActionState::Approved, 10).await.unwrap().len(), 1);
+    assert_eq!(bench.store.due_actions(ActionState::Approved, 10, &[]).await.unwrap().len(), 1);
     bench.store.mark_sending(id, payload()).await.unwrap().unwrap();
     bench.store.mark_held(id, "cannot tell").await.unwrap();
     bench.store.release_action(id, true, None).await.unwrap();

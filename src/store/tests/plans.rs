@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    drafts, ingest, keep, leases, life, money, outbox, pages, parked, pending, people, records, recovery,
-    rests, runs,
+    drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people, records,
+    recovery, rests, runs,
 };
 use super::*;
 
@@ -85,6 +85,9 @@ fn hot_statements_go_by_index() {
         ("cases by id", parked::BY_IDS),
         ("nudge", pending::NUDGE),
         ("next nudge", pending::NEXT_NUDGE),
+        ("pauses", pauses::PAUSES),
+        ("question", people::QUESTION),
+        ("notes", drafts::NOTES),
         ("wake", pending::WAKE),
         ("close", pending::CLOSE),
         ("next parked", pending::NEXT_PARKED),

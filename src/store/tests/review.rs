@@ -3,6 +3,7 @@
 use super::*;
 use crate::model::draft::DraftState;
 use crate::model::outbound::ActionState;
+use crate::model::pause::Pause;
 
 #[tokio::test]
 async fn an_approval_makes_one_action() {
@@ -97,7 +98,7 @@ async fn rejected_for_another_try_carries_the_note() {
     bench.store.reject(draft.id, "shorter, please", true).await.unwrap();
     let case = bench.case(draft.case).await;
     assert_eq!((case.state, case.attempts, case.attempts_extra), (CaseState::Queued, 1, 1));
-    assert_eq!(bench.store.rejection_notes(draft.case).await.unwrap(), ["shorter, please"]);
+    assert_eq!(bench.store.notes_on(draft.case).await.unwrap(), ["shorter, please"]);
     assert_eq!(bench.claim().await.case.attempts, 2);
 }
 
@@ -180,10 +181,19 @@ async fn flags_and_generations_survive() {
     assert_eq!(bench.store.generation("h1").await.unwrap(), 1);
     assert_eq!(bench.store.generation("h1").await.unwrap(), 1);
     assert_eq!(bench.store.generation("h2").await.unwrap(), 2);
-    bench.store.set_flag("paused", Some("by me")).await.unwrap();
+    let until = START.plus(Duration::from_secs(60));
+    bench.store.pause(None, Pause { since: START, until: None }).await.unwrap();
+    bench.store.pause(Some("e.engine"), Pause { since: START, until: Some(until) }).await.unwrap();
     bench.reopen().await;
     assert_eq!(bench.store.generation("h1").await.unwrap(), 3);
-    assert_eq!(bench.store.flag("paused").await.unwrap().as_deref(), Some("by me"));
-    bench.store.set_flag("paused", None).await.unwrap();
-    assert_eq!(bench.store.flag("paused").await.unwrap(), None);
+    let pauses = bench.store.pauses().await.unwrap();
+    assert_eq!(pauses.all, Some(Pause { since: START, until: None }));
+    assert_eq!(pauses.of("e.engine").unwrap().until, Some(until));
+    bench.clock.advance(Duration::from_secs(60));
+    assert!(bench.store.pauses().await.unwrap().of("e.engine").is_none(), "it ended by itself");
+    bench.store.resume(None).await.unwrap();
+    assert!(bench.store.pauses().await.unwrap().is_empty());
+    // What an earlier version wrote.
+    bench.store.set_flag("paused", Some("2026-11-30T08:00:00Z")).await.unwrap();
+    assert!(bench.store.pauses().await.unwrap().all.is_some());
 }

@@ -22,4 +22,5 @@ pub mod proof;
 pub mod scene;
 pub mod slack;
 pub mod smtp;
+pub mod tmux;
 pub mod way;

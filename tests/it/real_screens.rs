@@ -1,0 +1,272 @@
+//! The full screens in a real terminal, by keys: ten cases from arrival to receipt; what happens when two decide at once;
+//! and that the terminal is given back, however the screen ends. Runs where `WORKAGENT_LAB=1` is set; wants tmux.
+
+use rustix::process::{Signal, kill_process};
+
+use crate::support::binary::{Daemon, House, wait_until};
+use crate::support::lab_script::lab_is_on;
+use crate::support::tmux::Terminal;
+
+/// A mailbox and a folder that are made up, and an engine without an account.
+fn house() -> House {
+    let house = House::new();
+    for dir in ["cur", "new", "tmp"] {
+        std::fs::create_dir_all(house.path("mail/in").join(dir)).unwrap();
+        std::fs::create_dir_all(house.path("mail/out").join(dir)).unwrap();
+    }
+    house.write("notes/.keep", "");
+    house.unit(
+        "inbox.connector.toml",
+        "[connector]\nplatform = \"maildir\"\noutbound = \"reviewed\"\nbacklog = \"all\"\nhold = \"2s\"\n\
+         [maildir]\npath = \"{root}/mail/in\"\naddress = [\"you@example.org\"]\nout = \"{root}/mail/out\"\n\
+         [schedule]\nevery = \"1s\"\n[install]\nenabled = true\n",
+    );
+    house.unit(
+        "notes.connector.toml",
+        "[connector]\nplatform = \"directory\"\noutbound = \"reviewed\"\nbacklog = \"all\"\nhold = \"0s\"\n\
+         [directory]\npath = \"{root}/notes\"\nsettle = \"100ms\"\n[schedule]\nevery = \"1s\"\n\
+         [install]\nenabled = true\n",
+    );
+    house.unit(
+        "polite.engine.toml",
+        "[engine]\nengine = \"template\"\n[template]\ntext = \"Thank you for {{ title }}.\"\n\
+         [install]\nenabled = true\n",
+    );
+    house.unit("all.route.toml", "[route]\nengines = [\"polite\"]\n[install]\nenabled = true\n");
+    house.script("bin/editor", "printf 'Written by hand.\\n' > \"$1\"\n");
+    house
+}
+
+fn mail(house: &House, number: usize, subject: &str, body: &str) {
+    let text = format!(
+        "From: Pat {number} <pat{number}@example.org>\nTo: You <you@example.org>\nSubject: {subject}\n\
+         Message-ID: <m{number}@example.org>\nDate: Mon, 30 Nov 2026 10:00:0{number} +0000\n\
+         Content-Type: text/plain; charset=utf-8\n\n{body}\n"
+    );
+    house.write(&format!("mail/in/new/{number}.eml"), &text);
+}
+
+/// Waits until so many drafts are open.
+fn drafts(house: &House, count: usize) {
+    wait_until("the drafts", || {
+        house.ok(&["review", "list", "--json"]).matches("\"engine_body\"").count() == count
+    });
+}
+
+fn terminal(house: &House, columns: u16, lines: u16, more: &[(&str, &str)]) -> Terminal {
+    let at = |name: &str| house.path(name).display().to_string();
+    let (home, units, state, editor) = (at("home"), at("units"), at("state"), at("bin/editor"));
+    let environment = [
+        ("HOME", home.as_str()),
+        ("WORKAGENT_UNIT_PATH", units.as_str()),
+        ("WORKAGENT_STATE_DIR", state.as_str()),
+        ("EDITOR", editor.as_str()),
+    ];
+    Terminal::open(columns, lines, &[&environment, more].concat())
+}
+
+/// Receipts in the outbox.
+fn sent(house: &House) -> usize {
+    house.ok(&["outbox", "list", "--state", "sent", "--json"]).matches("\"remote_id\"").count()
+}
+
+fn opened(house: &House) -> (Daemon, Terminal) {
+    let daemon = house.daemon(&[]);
+    (daemon, terminal(house, 80, 24, &[]))
+}
+
+#[test]
+fn real_screens_take_ten_cases_from_arrival_to_receipt() {
+    if !lab_is_on() {
+        return;
+    }
+    let house = house();
+    for number in 1..=6 {
+        mail(
+            &house,
+            number,
+            &format!("Question {number}"),
+            "Can you come on Friday?\n日本語 e\u{301} \u{202e}turned",
+        );
+    }
+    for number in 1..=4 {
+        house.write(&format!("notes/n{number}.md"), &format!("Buy {number} things.\n"));
+    }
+    let (daemon, mut person) = opened(&house);
+    drafts(&house, 10);
+    person.command("workagent review");
+    person.shows("draft 1 of 10");
+    let mut presses = Vec::new();
+    let mut is_edited = false;
+    for left in (1..=10).rev() {
+        let place = format!("draft 1 of {left}");
+        let screen =
+            person.until("the next draft", |screen| screen.contains(&place) && screen.contains("a approve"));
+        let before = person.keys;
+        if !is_edited && screen.contains("Question") {
+            is_edited = true;
+            person.press(&["e"]);
+            person.until("the text written by hand", |screen| {
+                screen.contains("+ Written by hand.") && screen.contains("a approve")
+            });
+            // The time it takes counts from the text that is to leave.
+            person.keys = before;
+        }
+        person.press(&["a"]);
+        presses.push(person.keys - before);
+    }
+    person.shows("No drafts wait for you");
+    wait_until("ten receipts", || sent(&house) == 10);
+    person.shows("more sent");
+    println!("keys from \"draft ready\" to \"approved\", draft by draft: {presses:?}");
+    assert!(presses.iter().all(|keys| *keys <= 2), "{presses:?}");
+    person.press(&["q"]);
+    person.shows("10 approved, 0 rejected, 0 put away, 0 left");
+    let answers = std::fs::read_dir(house.path("mail/out/new")).unwrap();
+    let texts: Vec<String> =
+        answers.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    assert_eq!(texts.iter().filter(|text| text.contains("Written by hand.")).count(), 1, "{texts:?}");
+    assert_eq!(texts.iter().filter(|text| text.contains("Thank you for Question")).count(), 5, "{texts:?}");
+    daemon.stop();
+}
+
+#[test]
+fn real_screens_decide_in_every_way() {
+    if !lab_is_on() {
+        return;
+    }
+    let house = house();
+    for number in 1..=4 {
+        mail(&house, number, &format!("Question {number}"), "Can you come?");
+    }
+    house.unit("inbox.connector.d/hold.toml", "[connector]\nhold = \"1h\"\n");
+    let (daemon, mut person) = opened(&house);
+    drafts(&house, 4);
+    person.command("workagent review");
+    let next = |person: &Terminal, left: usize| {
+        let place = format!("draft 1 of {left}");
+        person.until("the next draft", |screen| screen.contains(&place) && screen.contains("a approve"))
+    };
+    next(&person, 4);
+    // Pasted letters decide nothing.
+    person.paste("aaaa");
+    person.shows("pasted text decides nothing");
+    person.press(&["d", "C-u"]);
+    person.types("2h");
+    person.press(&["Enter"]);
+    person.shows("comes back in 2h");
+    next(&person, 3);
+    person.press(&["r"]);
+    person.types("not now");
+    person.press(&["Enter"]);
+    person.shows("is rejected, its case is dismissed");
+    next(&person, 2);
+    person.press(&["x"]);
+    person.press(&["Enter"]);
+    person.shows("is dismissed");
+    next(&person, 1);
+    person.press(&["a"]);
+    // The undo window is open, and counts down.
+    person.shows("(u takes it back)");
+    person.press(&["u"]);
+    person.shows("is taken back: nothing leaves");
+    let action = house.ok(&["outbox", "list", "--json"]);
+    assert!(action.contains("\"state\": \"cancelled\""), "{action}");
+    person.press(&["q"]);
+    person.shows("ready>");
+    assert_eq!(std::fs::read_dir(house.path("mail/out/new")).unwrap().count(), 0);
+    daemon.stop();
+}
+
+#[test]
+fn real_screens_tell_the_one_who_decides_second() {
+    if !lab_is_on() {
+        return;
+    }
+    let house = house();
+    mail(&house, 1, "Question 1", "Can you come?");
+    mail(&house, 2, "Question 2", "Can you come?");
+    // While the text is in the editor, somebody else approves the draft.
+    let binary = env!("CARGO_BIN_EXE_workagent");
+    house.script(
+        "bin/editor",
+        &format!("{binary} review approve d1 > /dev/null; printf 'My own words.\\n' > \"$1\"\n"),
+    );
+    let (daemon, mut person) = opened(&house);
+    drafts(&house, 2);
+    person.command("workagent review");
+    person.until("a draft", |screen| screen.contains("── d1 ") && screen.contains("a approve"));
+    person.press(&["e"]);
+    let screen =
+        person.until("who was first", |screen| screen.contains("d1 is approved already, decided elsewhere"));
+    assert!(screen.contains("── d2 "), "{screen}");
+    // The other one is decided on elsewhere while it is looked at.
+    house.ok(&["review", "reject", "d2"]);
+    person.shows("d2 is rejected already, decided elsewhere");
+    person.press(&["q"]);
+    let screen = person.shows("My own words.");
+    assert!(screen.contains("your text for d1 was not taken"), "{screen}");
+    daemon.stop();
+}
+
+#[test]
+fn real_screens_give_the_terminal_back() {
+    if !lab_is_on() {
+        return;
+    }
+    let house = house();
+    mail(&house, 1, "Question 1", "Can you come?");
+    let (daemon, mut person) = opened(&house);
+    drafts(&house, 1);
+    let usual = |person: &mut Terminal, what: &str| {
+        person.command("stty -a | grep -o -- '.icanon' && stty -a | grep -o -- '.echo '");
+        let screen = person.until(what, |screen| screen.contains("echo"));
+        assert!(!screen.contains("-icanon") && !screen.contains("-echo"), "{what}: {screen}");
+    };
+    let open = |person: &mut Terminal, command: &str| {
+        person.command(command);
+        person.shows("a approve");
+    };
+    open(&mut person, "workagent review");
+    person.resize(40, 12);
+    person.until("the small screen", |screen| {
+        screen.lines().count() <= 12 && screen.contains("workagent review")
+    });
+    person.resize(20, 5);
+    person.shows("this terminal is");
+    person.resize(80, 24);
+    person.shows("Can you come?");
+    person.press(&["C-z"]);
+    person.shows("Stopped");
+    usual(&mut person, "stopped by Ctrl-Z");
+    person.command("fg");
+    person.shows("Can you come?");
+    kill_process(person.child(), Signal::TSTP).unwrap();
+    usual(&mut person, "stopped from outside");
+    person.command("fg");
+    person.shows("Can you come?");
+    kill_process(person.child(), Signal::TERM).unwrap();
+    usual(&mut person, "ended from outside");
+    open(&mut person, "workagent review");
+    person.press(&["C-c"]);
+    usual(&mut person, "left by Ctrl-C");
+    if cfg!(debug_assertions) {
+        person.command("WORKAGENT_PANIC_AT=screen-shown:3 workagent review");
+        person.shows("panic at screen-shown");
+        usual(&mut person, "ended by a fault");
+    }
+    // Where nothing can be drawn, questions are asked line by line.
+    person.command("TERM=dumb workagent review");
+    person.shows("[s]kip");
+    person.types("q");
+    person.press(&["Enter"]);
+    drop(person);
+    let mut plain = terminal(&house, 80, 24, &[("NO_COLOR", "1")]);
+    open(&mut plain, "workagent review");
+    let painted = plain.painted();
+    // 39 is the terminal's own colour.
+    let coloured = (30..38).any(|code| painted.contains(&format!("\x1b[{code}m")));
+    assert!(!coloured && painted.contains("\x1b[7m"), "{painted:?}");
+    plain.press(&["q"]);
+    daemon.stop();
+}

@@ -113,6 +113,7 @@ impl Succession {
         bundle.desk.adopt(desk);
         rooms.outbound.adopt(outbound);
         rooms.onboarding.adopt(&plan);
+        rooms.pending.adopt(&plan);
         board::succeed(&bundle, old);
         // After the board, on which it writes the timers' next times.
         rooms.scheduler.adopt(plan, generation);
@@ -175,7 +176,7 @@ impl DaemonRuntimeBundle {
         };
         let rotator = Arc::new(Rotator::new(parts, Arc::clone(&plan)));
         tracing::debug!("building pending");
-        let pending = PendingRuntime::new(store.clone(), clock.clone());
+        let pending = PendingRuntime::new(store.clone(), clock.clone(), &plan);
         tracing::debug!("building onboarding");
         let onboarding = OnboardingRuntime::new(store, Arc::clone(&plan), board.clone());
 
@@ -408,7 +409,7 @@ fn orders(
     let destinations = desk.iter().filter_map(|(name, rule)| {
         let part = connectors.get(name)?;
         let secrets = part.unit.settings.secrets();
-        Some((name.clone(), Destination { rule: rule.clone(), secrets }))
+        Some((name.clone(), Destination { rule: rule.clone(), secrets, shadow: part.unit.shadow }))
     });
     let destinations = destinations.collect();
     Orders {

@@ -12,14 +12,17 @@ use super::look::{Paint, ago, block, harmless, line, table};
 use super::replay::ReplayArgs;
 use crate::control::wire::{AnswerBody, ListQuery, Reason};
 use crate::daemon::exit;
-use crate::model::case::{Case, CaseState};
+use crate::model::case::Case;
 use crate::model::ids::{CaseId, RunId};
 use crate::model::item::{Disposition, Item, ReplyWay};
 use crate::model::limits;
+use crate::model::parked::Parked;
 use crate::model::run::{Run, RunFacts};
 use crate::model::text::{cut, short_size, visible};
 use crate::model::time::{Timestamp, short_span};
 use crate::store::{CaseRecord, KeptPrompt};
+
+mod parked;
 
 /// `workagent case …`
 #[derive(Debug, Args)]
@@ -99,14 +102,16 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
     let (now, width) = (context.clock.now(), context.width());
     let paint = Paint { colour: context.colour() };
     let text = match command {
-        CaseCommand::List { state, parked, label, limit, json } => {
-            let state = if parked { Some(CaseState::Parked.word().to_owned()) } else { state };
+        CaseCommand::List { parked: true, label, limit, json, .. } => {
+            let query = ListQuery { state: None, limit: Some(limit), label };
+            let all: Vec<Parked> = backend.get(&query.path("/v1/parked")).await?;
+            if json { pretty(&all) } else { parked::shown(&all, now, paint, width) }
+        }
+        CaseCommand::List { state, parked: false, label, limit, json } => {
             let query = ListQuery { state, limit: Some(limit), label };
             let cases: Vec<Case> = backend.get(&query.path("/v1/cases")).await?;
             if json {
                 pretty(&cases)
-            } else if parked && !cases.is_empty() {
-                waiting(&cases, now, width)
             } else if let (Some(state), true) = (&query.state, cases.is_empty()) {
                 format!("no case is in the state `{state}`\n")
             } else {
@@ -186,26 +191,6 @@ fn read_answer() -> Result<String, CliError> {
     let mut text = String::new();
     std::io::stdin().take(limits::ANSWER_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
     Ok(text)
-}
-
-/// Parked cases: since when, until when, and what for.
-fn waiting(cases: &[Case], now: Timestamp, width: usize) -> String {
-    let mut rows = vec![["CASE", "SINCE", "UNTIL", "WAITS FOR"].map(str::to_owned).to_vec()];
-    for case in cases {
-        let until = match case.until {
-            Some(until) if until > now => format!("in {}", short_span(until.since(now))),
-            Some(_) => "now".to_owned(),
-            None => "you".to_owned(),
-        };
-        let reason = case.reason.as_deref().unwrap_or("no reason was noted");
-        rows.push(vec![
-            case.id.to_string(),
-            ago(case.changed_at, now),
-            until,
-            line(reason, width.saturating_sub(34).max(30)),
-        ]);
-    }
-    table(&rows)
 }
 
 /// The unbroken record, for people.

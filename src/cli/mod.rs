@@ -38,6 +38,7 @@ pub mod pause;
 pub mod plan;
 pub mod purge;
 pub mod reload;
+pub mod repairs;
 pub mod replay;
 pub mod restore;
 pub mod revert;
@@ -115,6 +116,8 @@ enum Command {
     Env(env::EnvArgs),
     /// Show what engines cost, and where budgets stand
     Cost(cost::CostArgs),
+    /// List everything that needs you, each with the one command that mends it
+    Repairs(repairs::RepairsArgs),
     /// Look at what is being sent
     Outbox(outbox::OutboxArgs),
     /// Stop claiming and sending, of everything or of one unit, for a while or until resumed
@@ -277,6 +280,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Route(args) => threads(1)?.block_on(route::command(args, context)),
         Command::Env(args) => threads(1)?.block_on(env::command(args, context)),
         Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
+        Command::Repairs(args) => threads(1)?.block_on(repairs::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
         Command::Pause(args) => threads(1)?.block_on(pause::pause(args, context)),
         Command::Resume(args) => threads(1)?.block_on(pause::resume(args, context)),

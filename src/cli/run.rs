@@ -31,6 +31,9 @@ pub struct RunArgs {
     /// Print the summary of --once as JSON
     #[arg(long, requires = "once")]
     json: bool,
+    /// Rehearse: read and draft as ever, and hold what is approved instead of sending it
+    #[arg(long)]
+    rehearse: bool,
     /// What to log: a level, or a filter such as info,inbox.connector=debug (default: the daemon unit's)
     #[arg(long, value_name = "FILTER")]
     log: Option<String>,
@@ -76,7 +79,8 @@ async fn run_it(args: RunArgs, context: &mut Context<'_>) -> Result<u8, CliError
         if context.environment.get("NOTIFY_SOCKET").is_some() { Hangup::Reload } else { Hangup::Stop };
     let signals = Signals::catch(hangup).map_err(|error| CliError::doing("catch signals", &error))?;
     let paths = context.paths()?;
-    let mut files = UnitSource::new(context.search(), &context.environment, &paths);
+    let files = UnitSource::new(context.search(), &context.environment, &paths);
+    let mut files = files.rehearsing(args.rehearse);
     let compiled = files.look(context.clock.now());
     let pinned = files.pinned();
     let daemon = Arc::clone(&pinned.as_ref().map_or(&compiled, |pinned| &pinned.compiled).plan.daemon);

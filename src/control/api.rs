@@ -8,6 +8,7 @@ mod metrics;
 mod outbox;
 mod pause;
 mod purge;
+mod repairs;
 mod review;
 mod secrets;
 mod status;
@@ -125,6 +126,9 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/replays/{id}", get(cases::replayed))
         .route("/v1/cases/{id}/retry", post(cases::retry))
         .route("/v1/cases/{id}/dismiss", post(cases::dismiss))
+        .route("/v1/parked", get(repairs::parked))
+        .route("/v1/repairs", get(repairs::list))
+        .route("/v1/repairs/announce", post(repairs::announce))
         .route("/v1/cases/{id}/answer", post(cases::answer))
         .route("/v1/cost", get(cost::cost))
         .route("/v1/cases/{id}/propose", post(cases::propose))

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub mod cost;
 pub mod log;
 mod pause;
+pub mod record;
 mod review;
 pub mod secrets;
 pub mod units;

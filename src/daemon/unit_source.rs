@@ -26,6 +26,8 @@ pub struct UnitSource {
     env: CompileEnv,
     plans: PlanStore,
     last_good: LastGood,
+    /// Whatever the daemon unit says, nothing is really sent.
+    rehearse: bool,
 }
 
 /// A plan of an earlier generation, compiled from what was kept of it.
@@ -44,7 +46,29 @@ impl UnitSource {
         let last_good = plans.latest().map(|kept| kept.last_good()).unwrap_or_default();
         let env = compile_env(environment, paths.state.clone());
         let (loader, loaded) = (Loader::default(), Loaded::default());
-        Self { loader, loaded, compiler: Compiler::new(CATALOG.registry()), search, env, plans, last_good }
+        Self {
+            loader,
+            loaded,
+            compiler: Compiler::new(CATALOG.registry()),
+            search,
+            env,
+            plans,
+            last_good,
+            rehearse: false,
+        }
+    }
+
+    /// From here on every plan is one of a rehearsal, whatever the daemon unit says.
+    #[must_use]
+    pub fn rehearsing(self, rehearse: bool) -> Self {
+        Self { rehearse, ..self }
+    }
+
+    fn enforced(&self, mut compiled: Compiled) -> Compiled {
+        if self.rehearse && !compiled.plan.daemon.rehearsal {
+            Arc::make_mut(&mut compiled.plan.daemon).rehearsal = true;
+        }
+        compiled
     }
 
     /// Where they are looked for.
@@ -60,7 +84,7 @@ impl UnitSource {
         loaded.keep_unread(&self.loaded);
         let compiled = self.compiler.compile(&loaded, &self.env, &self.last_good);
         self.loaded = loaded;
-        compiled
+        self.enforced(compiled)
     }
 
     /// The plan that daemons are pinned to, if they are and it is still there.
@@ -98,7 +122,7 @@ impl UnitSource {
         for (name, reason) in off {
             compiled.plan.tell_off(&name, reason);
         }
-        Pinned { generation: kept.generation, compiled }
+        Pinned { generation: kept.generation, compiled: self.enforced(compiled) }
     }
 
     /// These are the versions that count as good from now on.

@@ -416,6 +416,9 @@ pub const ROUTES_COMPARED_MAX: usize = 200;
 /// Who wrote a proposed draft, in the record.
 pub const JOURNAL_BY_BYTES_MAX: usize = 120;
 
+/// Things that wait, of each kind, among what needs the user; whoever has more is helped by none of the rest.
+pub const PARKED_SHOWN_MAX: usize = 500;
+
 /// A request to the control socket.
 pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
 

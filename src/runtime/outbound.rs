@@ -22,6 +22,7 @@ use crate::model::draft::approval_hash;
 use crate::model::limits;
 use crate::model::live::Live;
 use crate::model::outbound::{ActionState, Confirmation, OutboundAction, Receipt};
+use crate::model::parked::REHEARSED;
 use crate::model::retry::Backoff;
 use crate::model::secret_ref::SecretRef;
 use crate::model::text::one_line;
@@ -54,6 +55,8 @@ pub struct Destination {
     pub rule: DeskRule,
     /// What it logs in with.
     pub secrets: Vec<SecretRef>,
+    /// Nothing leaves through this one.
+    pub shadow: bool,
 }
 
 /// Sends approved actions.
@@ -278,8 +281,9 @@ async fn send(
     let Some(destination) = parts.orders.destinations.get(&action.connector) else {
         return hold(parts, action, "its connector is switched off or broken").await;
     };
-    if parts.orders.rehearsal {
-        let why = format!("rehearsal: would have gone to {}", action.envelope.recipients());
+    if parts.orders.rehearsal || destination.shadow {
+        let how = if parts.orders.rehearsal { "rehearsal" } else { "shadow" };
+        let why = format!("{how}{REHEARSED}{}", action.envelope.recipients());
         parts.store.mark_held(action.id, &why).await?;
         return Ok(End::Rehearsed);
     }

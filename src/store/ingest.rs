@@ -36,7 +36,8 @@ pub(super) const NEWEST: &str = "SELECT j.key, b.body, EXISTS (SELECT 1 FROM ite
      CROSS JOIN item_bodies b ON b.item_id = i.id";
 
 pub(super) const ADMIT: &str = "UPDATE cases SET state = j.value ->> 1, route = j.value ->> 2, engine = j.value ->> 3, \
-     priority = j.value ->> 4, reason = j.value ->> 5, until = j.value ->> 6, changed_at = ?1, news = 0 \
+     priority = j.value ->> 4, reason = j.value ->> 5, until = j.value ->> 6, changed_at = ?1, news = 0, \
+     waits = CASE j.value ->> 1 WHEN 'parked' THEN 'unrouted' END \
      FROM json_each(?2) j WHERE cases.id = j.value ->> 0 AND state = 'new' RETURNING cases.id";
 
 impl Store {

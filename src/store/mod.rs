@@ -21,6 +21,7 @@ mod money;
 mod open;
 mod outbox;
 mod pages;
+mod parked;
 mod pauses;
 mod pending;
 mod people;

@@ -354,6 +354,8 @@ async fn sent(tx: &mut Tx, id: ActionId, receipt: Receipt) -> Result<()> {
     tx.run(DOING, query).await?;
     mark(tx, &seen, &receipt.remote_id).await?;
     journal::note(tx, seen.case, "sent", format!("{id}: {}", receipt.evidence)).await?;
+    // Whoever waits for an answer to it begins to.
+    tx.wake.pending = true;
     leave(tx, seen.case, CaseState::Sent, None).await
 }
 

@@ -1,5 +1,7 @@
 //! What becomes due by time alone.
 
+use std::time::Duration;
+
 use super::rows::Columns;
 use super::types::Due;
 use super::writer::Tx;
@@ -12,6 +14,14 @@ pub(super) const WAKE: &str = "UPDATE cases SET state = 'new', reason = NULL, un
 
 pub(super) const CLOSE: &str = "UPDATE cases SET state = 'closed', changed_at = ?1 \
      WHERE id IN (SELECT id FROM cases WHERE state = 'sent' AND changed_at < ?3 ORDER BY changed_at LIMIT ?2) RETURNING id";
+
+pub(super) const NUDGE: &str = "UPDATE cases SET state = 'parked', waits = 'answer', until = NULL, changed_at = ?1, \
+     reason = 'nobody answered since ' || strftime('%Y-%m-%d', changed_at / 1000, 'unixepoch') \
+     WHERE id IN (SELECT c.id FROM cases c WHERE c.state = 'sent' AND c.changed_at <= ?3 \
+     AND c.connector IN (SELECT id FROM connectors WHERE name = ?4) ORDER BY c.changed_at LIMIT ?2) RETURNING id, reason";
+
+pub(super) const NEXT_NUDGE: &str = "SELECT changed_at FROM cases WHERE state = 'sent' \
+     AND connector IN (SELECT id FROM connectors WHERE name = ?1) ORDER BY changed_at LIMIT 1";
 
 pub(super) const NEXT_PARKED: &str = "SELECT min(until) FROM cases WHERE state = 'parked'";
 
@@ -37,6 +47,37 @@ impl Store {
             if parked.max(closed) < limits::SWEEP_ROWS_MAX {
                 return Ok(woken);
             }
+        }
+    }
+
+    /// Cases of this connector that were answered and to which nothing came for so long wait for the user. Gives when the
+    /// next one will.
+    pub async fn nudge(&self, connector: &str, after: Duration) -> Result<Option<Timestamp>> {
+        const DOING: &str = "look for answers that nobody answered";
+        let limit = i64::try_from(limits::SWEEP_ROWS_MAX).unwrap_or(i64::MAX);
+        loop {
+            let oldest = self.read_first(DOING, sqlx::query(NEXT_NUDGE).bind(connector.to_owned())).await?;
+            let Some(row) = oldest else { return Ok(None) };
+            let due = Columns::of(&row).time()?.plus(after);
+            if due > self.now() {
+                return Ok(Some(due));
+            }
+            let name = connector.to_owned();
+            self.write(DOING, move |tx| {
+                Box::pin(async move {
+                    let before = tx.now.minus(after);
+                    let query =
+                        sqlx::query(NUDGE).bind(tx.now.0).bind(limit).bind(before.0).bind(name.clone());
+                    let rows = tx.all(DOING, query).await?;
+                    let line = |row| {
+                        let mut columns = Columns::of(row);
+                        Ok((columns.take()?, "parked", columns.take()?))
+                    };
+                    let lines = rows.iter().map(line).collect::<Result<Vec<_>>>()?;
+                    journal::notes(tx, &lines).await
+                })
+            })
+            .await?;
         }
     }
 

@@ -14,6 +14,7 @@ pub(super) const EXPIRED: &str = "SELECT id, attempts, attempts >= ?3 + attempts
      WHERE state = 'running' AND lease_until < ?1 ORDER BY lease_until LIMIT ?2";
 
 pub(super) const RETURN: &str = "UPDATE cases SET state = j.value ->> 1, reason = j.value ->> 2, until = j.value ->> 3, \
+     waits = CASE j.value ->> 1 WHEN 'parked' THEN 'failed' END, \
      lease_until = NULL, news = 0, changed_at = ? FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
      UPDATE runs SET outcome = 'interrupted', detail = ?, ended_at = ? WHERE ended_at IS NULL \
      AND case_id IN (SELECT value ->> 0 FROM json_each(?))";

@@ -18,6 +18,7 @@ use super::{Result, Store, StoreError, journal};
 use crate::model::case::CaseState;
 use crate::model::draft::approval_hash;
 use crate::model::ids::{CaseId, DraftId, RunId};
+use crate::model::parked::Waits;
 use crate::model::time::Timestamp;
 
 const BEGINNING: &str = "begin a run";
@@ -47,7 +48,7 @@ pub(super) const ADD_RUNS: &str = "INSERT INTO runs (id, case_id, engine, attemp
      value ->> 3, value ->> 4, value ->> 4 FROM json_each(?3)";
 
 /// No run was made, so the attempt is not counted.
-pub(super) const OVER_BUDGET: &str = "UPDATE cases SET state = 'parked', reason = j.value ->> 1, until = j.value ->> 2, \
+pub(super) const OVER_BUDGET: &str = "UPDATE cases SET state = 'parked', waits = 'budget', reason = j.value ->> 1, until = j.value ->> 2, \
      lease_until = NULL, attempts = attempts - 1, news = 0, changed_at = ?1 \
      FROM json_each(?2) j WHERE cases.id = j.value ->> 0";
 
@@ -77,7 +78,7 @@ pub(super) const FINISH: &str = "\
      program = j.value ->> 12, ended_at = ? \
      FROM json_each(?) j WHERE runs.id = j.value ->> 0; \
      UPDATE cases SET state = j.value ->> 1, reason = j.value ->> 2, until = j.value ->> 3, \
-     engine = coalesce(j.value ->> 4, engine), attempts_extra = attempts_extra + j.value ->> 5, \
+     engine = coalesce(j.value ->> 4, engine), attempts_extra = attempts_extra + j.value ->> 5, waits = j.value ->> 6, \
      lease_until = NULL, news = 0, changed_at = ? FROM json_each(?) j WHERE cases.id = j.value ->> 0; \
      INSERT INTO journal (case_id, at, event, detail) \
      SELECT value ->> 0, ?, value ->> 1, value ->> 2 FROM json_each(?)";
@@ -262,7 +263,8 @@ type RunRow<'a> = (
     Option<&'a str>,
     Option<&'a str>,
 );
-type CaseRow<'a> = (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>, u32);
+type CaseRow<'a> =
+    (i64, &'static str, Option<&'a str>, Option<Timestamp>, Option<&'a str>, u32, Option<&'static str>);
 type DraftRow<'a> = (i64, i64, &'a str, bool, String, i64, String, &'a str, &'a str, String, String, bool);
 
 async fn finish(tx: &mut Tx, inputs: &[&FinishRun]) -> Result<Vec<Result<Option<DraftId>>>> {
@@ -352,6 +354,7 @@ fn end<'a>(
     let mut made = None;
     let (mut reason, mut until, mut engine) = (None, None, None);
     let mut spared = 0;
+    let mut waits = None;
     let (outcome, detail, wanted): (&str, &str, CaseState) = match end {
         RunEnd::Draft { connector, envelope, body, made_by, remarks } => {
             let id = DraftId(first_draft + i64::try_from(ends.drafts.len()).unwrap_or(i64::MAX));
@@ -378,10 +381,11 @@ fn end<'a>(
         }
         RunEnd::NothingToDo { reason: why } => ("nothing-to-do", why, CaseState::Closed),
         RunEnd::Question { text } => {
-            reason = Some(text.as_str());
+            (reason, waits) = (Some(text.as_str()), Some(Waits::Question));
             ("question", text, CaseState::Parked)
         }
         RunEnd::Failed { word, detail, next } => {
+            waits = Some(Waits::after_failure(word));
             let wanted = match next {
                 AfterFailure::Park { reason: why, until: at } => {
                     (reason, until) = (Some(why.as_str()), *at);
@@ -445,6 +449,7 @@ fn end<'a>(
         input.facts.program.as_deref(),
     ));
     ends.labels.extend(input.labels.as_ref().map(|labels| (case.0, labels)));
-    ends.cases.push((case.0, state.word(), reason, until, engine, spared));
+    let waits = waits.filter(|_| state == CaseState::Parked).map(Waits::word);
+    ends.cases.push((case.0, state.word(), reason, until, engine, spared, waits));
     made
 }

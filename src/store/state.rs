@@ -17,7 +17,7 @@ pub fn case_moves(from: CaseState) -> &'static [CaseState] {
         }
         S::Review => &[S::New, S::Queued, S::Review, S::Approved, S::Dismissed],
         S::Approved => &[S::New, S::Sent, S::Dead, S::Dismissed],
-        S::Sent => &[S::New, S::Closed],
+        S::Sent => &[S::New, S::Closed, S::Parked],
         S::Closed | S::Dismissed => &[S::New],
         S::Parked => &[S::New, S::Review, S::Approved, S::Dismissed],
         S::Dead => &[S::New, S::Dismissed],
@@ -86,7 +86,7 @@ mod tests {
         Running -> [New, Queued, Review, Closed, Parked, Dead, Approved, Dismissed]
         Review -> [New, Queued, Review, Approved, Dismissed]
         Approved -> [New, Sent, Dead, Dismissed]
-        Sent -> [New, Closed]
+        Sent -> [New, Closed, Parked]
         Closed -> [New]
         Parked -> [New, Review, Approved, Dismissed]
         Dead -> [New, Dismissed]

@@ -41,6 +41,12 @@ pub(super) async fn view(state: &Arc<ApiState>) -> Result<StatusView, StoreError
             shown.details.extend(known_items(known.items_known, known.items_baseline));
         }
         if let Some(name) = unit.strip_suffix(".connector")
+            && let Some(Standing::Active(connector)) = present.plan.connectors.get(name)
+            && connector.shadow
+        {
+            shown.details.insert(0, "shadow: reads and drafts, and nothing is really sent".to_owned());
+        }
+        if let Some(name) = unit.strip_suffix(".connector")
             && let Some(why) = refused.get(name)
             && let Some(Standing::Active(connector)) = present.plan.connectors.get(name)
         {

@@ -8,6 +8,7 @@ mod life;
 mod locked;
 mod money;
 mod outbound;
+mod parked;
 mod plans;
 mod records;
 mod rests;

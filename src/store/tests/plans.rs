@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    around, drafts, ingest, keep, leases, life, money, outbox, pages, pauses, pending, people, records,
+    around, drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people, records,
     recovery, rests, rows, runs,
 };
 use super::*;
@@ -82,6 +82,12 @@ fn hot_statements_go_by_index() {
         ("cases around", around::CASES),
         ("runs around", rows::RUNS_BY_ID),
         ("due", outbox::DUE),
+        ("parked", parked::PARKED),
+        ("deferred", parked::DEFERRED),
+        ("held", parked::HELD),
+        ("cases by id", parked::BY_IDS),
+        ("nudge", pending::NUDGE),
+        ("next nudge", pending::NEXT_NUDGE),
         ("pauses", pauses::PAUSES),
         ("question", people::QUESTION),
         ("notes", drafts::NOTES),

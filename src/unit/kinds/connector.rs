@@ -53,6 +53,18 @@ const CONNECTOR: &[KeySpec] = &[
     )
     .default("\"30s\""),
     KeySpec::new(
+        "shadow",
+        ValueType::Bool,
+        "Reads and drafts as ever; what is approved is held instead of sent, with what would have gone where",
+    )
+    .default("false"),
+    KeySpec::new(
+        "nudge",
+        ValueType::Duration { min_s: 3600, max_s: 604_800 },
+        "A case that was answered, and to which nothing came for so long, waits for you again; unset, it is closed after a \
+         week",
+    ),
+    KeySpec::new(
         "stop_timeout",
         ValueType::Duration { min_s: 1, max_s: 3600 },
         "A poll in flight may go on for so long when the connector is stopped or replaced; then it is cut. When the daemon \
@@ -112,6 +124,8 @@ pub(crate) fn build(typed: &Typed, registry: &Registry) -> Option<ConnectorUnit>
         },
         guarantee: platform.guarantee,
         hold: own.duration("hold").unwrap_or_default(),
+        shadow: own.flag("shadow"),
+        nudge: own.duration("nudge"),
         stop_timeout: own.duration("stop_timeout").unwrap_or(Duration::from_secs(30)),
         schedule: paced(schedule::build(typed.settings(schedule::NAME)), platform),
         restart: restart::build(typed.settings(restart::NAME)),

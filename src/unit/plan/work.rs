@@ -42,6 +42,10 @@ pub struct ConnectorUnit {
     pub guarantee: Guarantee,
     /// Undo window between approval and sending.
     pub hold: Duration,
+    /// Nothing leaves: what is approved is held, with what would have gone where.
+    pub shadow: bool,
+    /// An answered case to which nothing came for so long waits for the user again.
+    pub nudge: Option<Duration>,
     /// A poll in flight may go on for so long when the connector is stopped or replaced.
     pub stop_timeout: Duration,
     /// When it is polled.

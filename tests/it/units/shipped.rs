@@ -138,7 +138,9 @@ fn they_show_every_key_with_its_default() {
                 let server = ["openai-chat", "anthropic", "openai-responses", "gemini"].contains(&stem);
                 let idle = (stem, key.name) == ("command", "model")
                     || server && matches!(key.name, "env" | "path" | "exit_attempts");
-                if (read_only && key.name == "hold") || (kind == Kind::Engine && idle) {
+                if (read_only && matches!(key.name, "hold" | "shadow" | "nudge"))
+                    || (kind == Kind::Engine && idle)
+                {
                     continue;
                 }
                 let shown = unit

@@ -66,7 +66,21 @@ pub(super) fn card(id: i64, body: &str) -> ReviewView {
         generation: 1,
     };
     let route = Some("to claude: route all".into());
-    ReviewView { draft, items: vec![item], route, hold: Some(Duration::from_secs(30)), blocked: None }
+    ReviewView {
+        draft,
+        items: vec![item],
+        route,
+        hold: Some(Duration::from_secs(30)),
+        blocked: None,
+        account: "me@example.org".into(),
+        run: None,
+        diff: None,
+        items_left_out: 0,
+        items_since: 0,
+        effects: Vec::new(),
+        attachments: Vec::new(),
+        hidden: Vec::new(),
+    }
 }
 
 pub(super) fn send(id: i64, state: ActionState, leaves_in_s: u64) -> OutboundAction {

@@ -16,8 +16,8 @@ pub mod units;
 
 pub use self::pause::{PauseBody, ResumeBody};
 pub use self::review::{
-    AnswerBody, ApproveBody, Approved, DeferBody, EditBody, ProposeBody, Proposed, Reason, RejectBody,
-    ReleaseBody, ReviewQuery, ReviewView,
+    AnswerBody, ApproveBody, Approved, AttachmentView, DeferBody, EditBody, EffectView, HiddenView,
+    ProposeBody, Proposed, Reason, RejectBody, ReleaseBody, ReviewQuery, ReviewView,
 };
 use super::health::Health;
 use crate::model::case::Case;

@@ -5,6 +5,7 @@
 //! `writer` runs rounds, `group` what comes in crowds; `look` tells what is there, `open` migrates it, `life` tells
 //! whether an earlier state was put back; the other files hold the operations, one concept each, and `state` says which move of a case or an action is allowed.
 
+mod around;
 mod checkpoint;
 mod copies;
 mod drafts;
@@ -51,6 +52,7 @@ use sqlx::Sqlite;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use tokio::sync::{Notify, mpsc, oneshot};
 
+pub use around::Around;
 pub use copies::{before_migrations, check_copy, check_database, copy_database, empty_log};
 pub use error::StoreError;
 pub use life::{Expected, Life, Restored};

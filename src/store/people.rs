@@ -37,9 +37,6 @@ const WAITING: &str = "SELECT (SELECT count(*) FROM drafts WHERE state = 'open' 
      (SELECT min(made_at) FROM drafts WHERE state = 'open' AND (deferred_until IS NULL OR deferred_until <= ?1)), \
      (SELECT min(made_at) FROM cases WHERE state = 'queued')";
 
-pub(super) const ROUTED: &str =
-    "SELECT detail FROM journal WHERE case_id = ?1 AND event = 'routed' ORDER BY id DESC LIMIT 1";
-
 /// What its newest run asked, if it did.
 pub(super) const QUESTION: &str = "SELECT detail FROM (SELECT outcome, detail FROM runs WHERE case_id = ?1 \
      ORDER BY id DESC LIMIT 1) WHERE outcome = 'question'";
@@ -100,14 +97,6 @@ impl Store {
         cases.sort_by_key(|case: &Case| std::cmp::Reverse((case.changed_at, case.id)));
         cases.truncate(limit);
         Ok(cases)
-    }
-
-    /// Why a case went to its engine, as it was recorded when it was routed last.
-    pub async fn case_route(&self, id: CaseId) -> Result<Option<String>> {
-        match self.read_first("read a case's route", sqlx::query(ROUTED).bind(id.0)).await? {
-            Some(row) => Columns::of(&row).take().map(Some),
-            None => Ok(None),
-        }
     }
 
     /// The whole record of one case.

@@ -203,9 +203,20 @@ pub(super) fn action(row: &SqliteRow) -> Result<OutboundAction> {
 }
 
 /// Everything [`run`] reads.
-pub(super) const RUNS_OF_CASE: &str = "SELECT id, case_id, engine, attempt, outcome, detail, input_tokens, output_tokens, \
-     cost_micro_usd, cost_source, cache_read_tokens, \
-     cache_write_tokens, started_at, ended_at, generation, session, model, program FROM runs WHERE case_id = ?1 ORDER BY id";
+/// SELECT of everything [`run`] reads, with its tail.
+macro_rules! run_sql {
+    ($tail:literal) => {
+        concat!(
+            "SELECT r.id, r.case_id, r.engine, r.attempt, r.outcome, r.detail, r.input_tokens, r.output_tokens, \
+             r.cost_micro_usd, r.cost_source, r.cache_read_tokens, r.cache_write_tokens, r.started_at, r.ended_at, \
+             r.generation, r.session, r.model, r.program FROM ",
+            $tail
+        )
+    };
+}
+
+pub(super) const RUNS_OF_CASE: &str = run_sql!("runs r WHERE r.case_id = ?1 ORDER BY r.id");
+pub(super) const RUNS_BY_ID: &str = run_sql!("json_each(?1) j CROSS JOIN runs r ON r.id = j.value");
 
 pub(super) fn run(row: &SqliteRow) -> Result<Run> {
     let mut columns = Columns::of(row);

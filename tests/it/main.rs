@@ -69,6 +69,7 @@ mod reload_live;
 mod reload_storm;
 mod repairs;
 mod replay;
+mod review_view;
 mod routing;
 mod sandbox;
 mod secret_stores;

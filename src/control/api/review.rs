@@ -1,5 +1,7 @@
 //! Review: drafts with what they answer, and decisions. Every decision names the hash of the version that was seen.
 
+mod view;
+
 use axum::Json;
 use axum::extract::{Path, Query, State};
 
@@ -14,24 +16,15 @@ use crate::model::text;
 use crate::store::StoreError;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ReviewQuery>) -> Reply<Vec<ReviewView>> {
-    let mut views = Vec::new();
-    for draft in state.store.open_drafts(query.deferred).await? {
-        views.push(view(&state, draft).await?);
-    }
-    Ok(Json(views))
+    let drafts = state.store.open_drafts(query.deferred).await?;
+    Ok(Json(view::views(&state, drafts).await?))
 }
 
 pub(super) async fn show(State(state): Shared, Path(draft): Path<String>) -> Reply<ReviewView> {
     let draft = state.store.draft(id::<DraftId>(&draft)?).await?;
-    Ok(Json(view(&state, draft).await?))
-}
-
-async fn view(state: &ApiState, draft: Draft) -> Result<ReviewView, StoreError> {
-    let items = state.store.case_items(draft.case, limits::CASE_ITEMS_PROMPT_MAX).await?;
-    let rule = state.desk.rule(&draft.connector);
-    let blocked = state.desk.blocked(&draft);
-    let route = state.store.case_route(draft.case).await?;
-    Ok(ReviewView { draft, items, route, hold: rule.map(|rule| rule.hold), blocked })
+    let missing = format!("draft {}", draft.id);
+    let view = view::views(&state, vec![draft]).await?.pop();
+    Ok(Json(view.ok_or(StoreError::NotFound { what: missing })?))
 }
 
 pub(super) async fn edit(

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::draft::Draft;
 use crate::model::ids::{ActionId, DraftId};
-use crate::model::item::Item;
+use crate::model::item::{Attachment, HiddenPart, Item};
+use crate::model::run::Run;
 use crate::model::time::Timestamp;
 
 /// `?deferred=true`
@@ -20,9 +21,9 @@ pub struct ReviewQuery {
 /// A draft with what a person needs to decide.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewView {
-    /// The draft.
+    /// The draft. Recipients, place and effects are those of its envelope; the age is that of `made_at`.
     pub draft: Draft,
-    /// The thread, oldest first.
+    /// The thread, oldest first; hidden parts, warnings and attachments stand in each item.
     pub items: Vec<Item>,
     /// Why it went to this engine.
     pub route: Option<String>,
@@ -30,6 +31,63 @@ pub struct ReviewView {
     pub hold: Option<Duration>,
     /// Why it cannot be approved now.
     pub blocked: Option<String>,
+    /// From which account it leaves, for people: "me@example.org", "api.github.com as me". Empty: nobody knows.
+    #[serde(default)]
+    pub account: String,
+    /// The run that made it: engine, model, time, tokens, cost.
+    #[serde(default)]
+    pub run: Option<Run>,
+    /// What an edit changed against the engine's text, as a unified diff; `None`: nobody changed it.
+    #[serde(default)]
+    pub diff: Option<String>,
+    /// Older items of the thread that are not among `items`.
+    #[serde(default)]
+    pub items_left_out: usize,
+    /// How many of `items`, at their end, came after the engine had looked. More than 0 only where the draft is stale.
+    #[serde(default)]
+    pub items_since: usize,
+    /// What can happen beside the text, and whether it will: those of the draft first, then what else is offered.
+    #[serde(default)]
+    pub effects: Vec<EffectView>,
+    /// The files that came with the thread, newest item first.
+    #[serde(default)]
+    pub attachments: Vec<AttachmentView>,
+    /// What a person would not have seen in the original, newest item first.
+    #[serde(default)]
+    pub hidden: Vec<HiddenView>,
+}
+
+/// Something that can happen at the far side beside the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectView {
+    /// As it is written in [`EditBody::effects`]: `close`, `respond: accepted`; with `free_value` what stands before the
+    /// colon: `label`.
+    pub effect: String,
+    /// What it does, for people: "Close the issue".
+    pub what: String,
+    /// It stands in the draft: it will happen.
+    pub chosen: bool,
+    /// It takes a value in free words, and this says which: "the label's name". Such a row is never `chosen`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_value: Option<String>,
+}
+
+/// A file that came along.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttachmentView {
+    /// Which of `items` it came with, from 0.
+    pub item: usize,
+    /// Name, kind and size, as the sender claims.
+    pub file: Attachment,
+}
+
+/// A part that a person would not have seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HiddenView {
+    /// Which of `items` it stands in, from 0.
+    pub item: usize,
+    /// Why it could not be seen, and its text.
+    pub part: HiddenPart,
 }
 
 /// A new text for a draft.

@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people, records,
-    recovery, rests, runs,
+    around, drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people, records,
+    recovery, rests, rows, runs,
 };
 use super::*;
 
@@ -78,6 +78,9 @@ fn hot_statements_go_by_index() {
         ("prompt of", records::PROMPT_OF),
         ("move", drafts::MOVE),
         ("draft", drafts::BY_ID),
+        ("items around", around::ITEMS),
+        ("cases around", around::CASES),
+        ("runs around", rows::RUNS_BY_ID),
         ("due", outbox::DUE),
         ("parked", parked::PARKED),
         ("deferred", parked::DEFERRED),

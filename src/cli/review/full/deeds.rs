@@ -117,7 +117,7 @@ pub(super) async fn carry_out(backend: &Backend, request: Request) -> Answer {
 }
 
 async fn look(backend: &Backend, situation: bool) -> Result<Looked, CliError> {
-    let sends = ListQuery { state: None, limit: Some(SENDS_MAX) };
+    let sends = ListQuery { limit: Some(SENDS_MAX), ..ListQuery::default() };
     let situation = if situation {
         let status: StatusView = backend.get("/v1/status").await?;
         let rehearsal = status.mode == Mode::Rehearsal;

@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    around, drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people, records,
-    recovery, rests, rows, runs,
+    around, drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people,
+    records, recovery, rests, rows, runs,
 };
 use super::*;
 

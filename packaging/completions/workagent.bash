@@ -5148,7 +5148,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__run)
-            opts="-h -V --once --json --log --log-file --log-format --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --once --json --rehearse --log --log-file --log-format --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -50,7 +50,7 @@ complete -c workagent -n "__fish_workagent_needs_command" -f -a "env" -d 'Show t
 complete -c workagent -n "__fish_workagent_needs_command" -f -a "cost" -d 'Show what engines cost, and where budgets stand'
 complete -c workagent -n "__fish_workagent_needs_command" -f -a "repairs" -d 'List everything that needs you, each with the one command that mends it'
 complete -c workagent -n "__fish_workagent_needs_command" -f -a "outbox" -d 'Look at what is being sent'
-complete -c workagent -n "__fish_workagent_needs_command" -f -a "pause" -d 'Stop claiming and sending, until resumed'
+complete -c workagent -n "__fish_workagent_needs_command" -f -a "pause" -d 'Stop claiming and sending, of everything or of one unit, for a while or until resumed'
 complete -c workagent -n "__fish_workagent_needs_command" -f -a "resume" -d 'Go on after a pause'
 complete -c workagent -n "__fish_workagent_needs_command" -f -a "kick" -d 'Run one cycle of a unit now'
 complete -c workagent -n "__fish_workagent_needs_command" -f -a "secret" -d 'Store, list and remove secrets'
@@ -115,6 +115,7 @@ always\t'Always'
 never\t'Never'"
 complete -c workagent -n "__fish_workagent_using_subcommand run" -l once -d 'Do one cycle over all runtimes, print its summary, and end'
 complete -c workagent -n "__fish_workagent_using_subcommand run" -l json -d 'Print the summary of --once as JSON'
+complete -c workagent -n "__fish_workagent_using_subcommand run" -l rehearse -d 'Rehearse: read and draft as ever, and hold what is approved instead of sending it'
 complete -c workagent -n "__fish_workagent_using_subcommand run" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand run" -s V -l version -d 'Print version'
@@ -309,6 +310,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fi
 complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l plain -d 'Ask line by line, as where there is no terminal to draw on'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and not __fish_seen_subcommand_from list show edit approve reject defer help" -s V -l version -d 'Print version'
@@ -384,27 +386,30 @@ complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_s
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "reject" -d 'Reject a draft'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "defer" -d 'Put a draft away for a while'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -l no-pager -d 'Do not show long lists in a pager'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -s V -l version -d 'Print version'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -f -a "list" -d 'List cases, newest change first'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -f -a "replay" -d 'Run a case once more by an engine, and show what it says beside the draft; nothing is sent'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -f -a "dismiss" -d 'Say that there is nothing to do here'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show retry replay dismiss help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "list" -d 'List cases, newest change first'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "answer" -d 'Answer the question of a parked case; its engine goes on with the answer'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "replay" -d 'Run a case once more by an engine, and show what it says beside the draft; nothing is sent'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "dismiss" -d 'Say that there is nothing to do here'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l state -d 'Only in this state: new, queued, running, review, approved, sent, closed, parked, dead, dismissed' -r
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l label -d 'Only with this label, which an engine proposed' -r
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l limit -d 'At most so many' -r
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l parked -d 'Only those that wait for a time, a person or an answer, with what each waits for'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -419,6 +424,14 @@ complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from answer" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from answer" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from answer" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from answer" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from answer" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from answer" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from retry" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -449,6 +462,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "list" -d 'List cases, newest change first'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "answer" -d 'Answer the question of a parked case; its engine goes on with the answer'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "replay" -d 'Run a case once more by an engine, and show what it says beside the draft; nothing is sent'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "dismiss" -d 'Say that there is nothing to do here'
@@ -586,6 +600,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_s
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "dismiss" -d 'Take note of a send that was given up: it is no news any more, and its case is dismissed'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "release" -d 'Decide about a held send: send it (again)'
 complete -c workagent -n "__fish_workagent_using_subcommand outbox; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand pause" -l for -d 'End the pause by itself after this: `30m`, `2h`, `1d`' -r
 complete -c workagent -n "__fish_workagent_using_subcommand pause" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand pause" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand pause" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1181,7 +1196,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish
 complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help" -f -a "cost" -d 'Show what engines cost, and where budgets stand'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help" -f -a "repairs" -d 'List everything that needs you, each with the one command that mends it'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help" -f -a "outbox" -d 'Look at what is being sent'
-complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help" -f -a "pause" -d 'Stop claiming and sending, until resumed'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help" -f -a "pause" -d 'Stop claiming and sending, of everything or of one unit, for a while or until resumed'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help" -f -a "resume" -d 'Go on after a pause'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help" -f -a "kick" -d 'Run one cycle of a unit now'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and not __fish_seen_subcommand_from init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help" -f -a "secret" -d 'Store, list and remove secrets'
@@ -1237,6 +1252,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from review" -f -a "defer" -d 'Put a draft away for a while'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "list" -d 'List cases, newest change first'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "answer" -d 'Answer the question of a parked case; its engine goes on with the answer'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "replay" -d 'Run a case once more by an engine, and show what it says beside the draft; nothing is sent'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "dismiss" -d 'Say that there is nothing to do here'

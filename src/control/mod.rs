@@ -7,5 +7,6 @@ pub mod health;
 pub mod listener;
 pub mod manager;
 pub mod metrics;
+pub mod plot;
 pub mod server;
 pub mod wire;

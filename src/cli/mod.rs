@@ -11,6 +11,7 @@ pub mod confined;
 mod context;
 pub mod cost;
 pub mod demo;
+mod digest;
 pub mod doctor;
 pub mod edit;
 pub mod enable;
@@ -114,6 +115,8 @@ enum Command {
     Env(env::EnvArgs),
     /// Show what engines cost, and where budgets stand
     Cost(cost::CostArgs),
+    /// Tell what happened in a day
+    Digest(digest::DigestArgs),
     /// Look at what is being sent
     Outbox(outbox::OutboxArgs),
     /// Stop claiming and sending, until resumed
@@ -276,6 +279,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Route(args) => threads(1)?.block_on(route::command(args, context)),
         Command::Env(args) => threads(1)?.block_on(env::command(args, context)),
         Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
+        Command::Digest(args) => threads(1)?.block_on(digest::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
         Command::Pause => threads(1)?.block_on(pause::pause(context)),
         Command::Resume => threads(1)?.block_on(pause::resume(context)),

@@ -7,6 +7,7 @@
 
 mod checkpoint;
 mod copies;
+mod day;
 mod drafts;
 mod error;
 mod group;
@@ -50,6 +51,7 @@ use sqlx::sqlite::{SqlitePool, SqliteRow};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use copies::{before_migrations, check_copy, check_database, copy_database, empty_log};
+pub use day::DayLine;
 pub use error::StoreError;
 pub use life::{Expected, Life, Restored};
 pub use purge::Belongings;

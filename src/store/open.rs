@@ -34,6 +34,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (4, "engines", include_str!("migrations/0004_engines.sql")),
     (5, "life", include_str!("migrations/0005_life.sql")),
     (6, "rotations", include_str!("migrations/0006_rotations.sql")),
+    (11, "prompt hashes", include_str!("migrations/0011_prompt_hashes.sql")),
 ];
 
 pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator {

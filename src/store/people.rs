@@ -6,7 +6,7 @@ use super::rows::{
 };
 use super::runs::SUPERSEDE;
 use super::state::case_may;
-use super::types::{CaseRecord, Counts, JournalRow};
+use super::types::{CaseRecord, Counts, JournalRow, PlanRow};
 use super::writer::Tx;
 use super::{Result, Store, StoreError, journal, leases};
 use crate::model::case::{Case, CaseState};
@@ -19,6 +19,8 @@ const ITEMS: &str = "SELECT b.body FROM items i CROSS JOIN item_bodies b ON b.it
      WHERE i.case_id = ?1 ORDER BY i.id";
 const DRAFTS: &str = draft_sql!("WHERE d.case_id = ?1 ORDER BY d.id");
 const ACTIONS: &str = action_sql!("WHERE a.case_id = ?1 ORDER BY a.id");
+const PLANS: &str = "SELECT g.id, g.plan_hash, g.at FROM generations g WHERE g.id IN ( \
+     SELECT generation FROM runs WHERE case_id = ?1 UNION SELECT generation FROM drafts WHERE case_id = ?1) ORDER BY g.id";
 const JOURNAL: &str = "SELECT at, event, detail FROM (SELECT id, at, event, detail FROM journal WHERE case_id = ?1 \
      ORDER BY id DESC LIMIT ?2) ORDER BY id";
 
@@ -122,6 +124,10 @@ impl Store {
             let mut columns = Columns::of(row);
             Ok(JournalRow { at: columns.time()?, event: columns.take()?, detail: columns.take()? })
         };
+        let plan_row = |row: &sqlx::sqlite::SqliteRow| {
+            let mut columns = Columns::of(row);
+            Ok(PlanRow { generation: columns.take()?, hash: columns.take()?, at: columns.time()? })
+        };
         Ok(CaseRecord {
             case: case(&mut Columns::of(row))?,
             items: items(&read(sqlx::query(ITEMS).bind(id.0)).await?)?,
@@ -137,6 +143,7 @@ impl Store {
                 .iter()
                 .map(journal_row)
                 .collect::<Result<_>>()?,
+            plans: read(sqlx::query(PLANS).bind(id.0)).await?.iter().map(plan_row).collect::<Result<_>>()?,
         })
     }
 

@@ -205,7 +205,7 @@ pub(super) fn action(row: &SqliteRow) -> Result<OutboundAction> {
 /// Everything [`run`] reads.
 pub(super) const RUNS_OF_CASE: &str = "SELECT id, case_id, engine, attempt, outcome, detail, input_tokens, output_tokens, \
      cost_micro_usd, cost_source, cache_read_tokens, \
-     cache_write_tokens, started_at, ended_at, generation, session, model, program FROM runs WHERE case_id = ?1 ORDER BY id";
+     cache_write_tokens, started_at, ended_at, generation, session, model, program, prompt_hash FROM runs WHERE case_id = ?1 ORDER BY id";
 
 pub(super) fn run(row: &SqliteRow) -> Result<Run> {
     let mut columns = Columns::of(row);
@@ -229,6 +229,7 @@ pub(super) fn run(row: &SqliteRow) -> Result<Run> {
         ended_at: columns.maybe_time()?,
         generation: columns.take()?,
         facts: RunFacts { session: columns.take()?, model: columns.take()?, program: columns.take()? },
+        prompt_hash: columns.take()?,
     })
 }
 

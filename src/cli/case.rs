@@ -209,7 +209,9 @@ pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Pai
             let _ = write!(out, " · {}", line(error, width));
         }
         out.push('\n');
-        let _ = writeln!(out, "  {}", paint.dim(sent_how(action)));
+        for line in sent_how(action) {
+            let _ = writeln!(out, "  {}", paint.dim(line));
+        }
     }
     let _ = writeln!(out, "\n{}", paint.bold("Record"));
     let rows: Vec<Vec<String>> = record
@@ -277,16 +279,16 @@ fn version(draft: &Draft, record: &CaseRecord) -> String {
     format!("version {}{edited} · {}", short(&draft.hash), plan(draft.generation, record))
 }
 
-/// "d3, version 3f2a9c1b22d0 · approved 2026-11-30T08:00:00Z, first try 2026-11-30T08:00:31Z, 1 try in all · key wa-1-…".
-fn sent_how(action: &OutboundAction) -> String {
-    let tried = match action.sending_at {
-        Some(at) => {
-            format!(", first try {at}, {} in all", counted(action.attempts as usize, "try", "tries"))
-        }
-        None => String::new(),
-    };
-    let (draft, version, key) = (action.draft, short(&action.hash), line(&action.key, 60));
-    format!("{draft}, version {version} · approved {}{tried} · key {key}", action.approved_at)
+/// "d3, version 3f2a9c1b22d0, approved 2026-11-30T08:00:00Z", and where it was tried the first time and how often.
+fn sent_how(action: &OutboundAction) -> Vec<String> {
+    let (draft, version) = (action.draft, short(&action.hash));
+    let mut lines = vec![format!("{draft}, version {version}, approved {}", action.approved_at)];
+    lines.extend(
+        action.sending_at.map(|at| {
+            format!("first try {at}, {} in all", counted(action.attempts as usize, "try", "tries"))
+        }),
+    );
+    lines
 }
 
 /// As much of a hash as tells two apart.

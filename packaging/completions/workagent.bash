@@ -46,6 +46,9 @@ _workagent() {
             workagent,diff)
                 cmd="workagent__subcmd__diff"
                 ;;
+            workagent,digest)
+                cmd="workagent__subcmd__digest"
+                ;;
             workagent,disable)
                 cmd="workagent__subcmd__disable"
                 ;;
@@ -138,9 +141,6 @@ _workagent() {
                 ;;
             workagent,reload)
                 cmd="workagent__subcmd__reload"
-                ;;
-            workagent,repairs)
-                cmd="workagent__subcmd__repairs"
                 ;;
             workagent,reset-failed)
                 cmd="workagent__subcmd__reset__subcmd__failed"
@@ -241,9 +241,6 @@ _workagent() {
             workagent__subcmd__analyze__subcmd__help,verify)
                 cmd="workagent__subcmd__analyze__subcmd__help__subcmd__verify"
                 ;;
-            workagent__subcmd__case,answer)
-                cmd="workagent__subcmd__case__subcmd__answer"
-                ;;
             workagent__subcmd__case,dismiss)
                 cmd="workagent__subcmd__case__subcmd__dismiss"
                 ;;
@@ -261,9 +258,6 @@ _workagent() {
                 ;;
             workagent__subcmd__case,show)
                 cmd="workagent__subcmd__case__subcmd__show"
-                ;;
-            workagent__subcmd__case__subcmd__help,answer)
-                cmd="workagent__subcmd__case__subcmd__help__subcmd__answer"
                 ;;
             workagent__subcmd__case__subcmd__help,dismiss)
                 cmd="workagent__subcmd__case__subcmd__help__subcmd__dismiss"
@@ -324,6 +318,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help,diff)
                 cmd="workagent__subcmd__help__subcmd__diff"
+                ;;
+            workagent__subcmd__help,digest)
+                cmd="workagent__subcmd__help__subcmd__digest"
                 ;;
             workagent__subcmd__help,disable)
                 cmd="workagent__subcmd__help__subcmd__disable"
@@ -418,9 +415,6 @@ _workagent() {
             workagent__subcmd__help,reload)
                 cmd="workagent__subcmd__help__subcmd__reload"
                 ;;
-            workagent__subcmd__help,repairs)
-                cmd="workagent__subcmd__help__subcmd__repairs"
-                ;;
             workagent__subcmd__help,reset-failed)
                 cmd="workagent__subcmd__help__subcmd__reset__subcmd__failed"
                 ;;
@@ -492,9 +486,6 @@ _workagent() {
                 ;;
             workagent__subcmd__help__subcmd__analyze,verify)
                 cmd="workagent__subcmd__help__subcmd__analyze__subcmd__verify"
-                ;;
-            workagent__subcmd__help__subcmd__case,answer)
-                cmd="workagent__subcmd__help__subcmd__case__subcmd__answer"
                 ;;
             workagent__subcmd__help__subcmd__case,dismiss)
                 cmd="workagent__subcmd__help__subcmd__case__subcmd__dismiss"
@@ -800,7 +791,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version init run status validate explain backlog new schema manual completions analyze review case route env cost digest outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1248,34 +1239,8 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show answer retry replay dismiss help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show retry replay dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --unit-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --state-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        workagent__subcmd__case__subcmd__answer)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1330,22 +1295,8 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__help)
-            opts="list show answer retry replay dismiss help"
+            opts="list show retry replay dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        workagent__subcmd__case__subcmd__help__subcmd__answer)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1442,17 +1393,13 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__list)
-            opts="-h -V --state --parked --label --limit --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --state --limit --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1656,7 +1603,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__cost)
-            opts="-h -V --by --since --limit --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --by --since --limit --svg --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1735,6 +1682,36 @@ _workagent() {
                     return 0
                     ;;
                 -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__digest)
+            opts="-h -V --day --markdown --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --day)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1990,7 +1967,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="init run status validate explain backlog new schema manual completions analyze review case route env cost repairs outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
+            opts="init run status validate explain backlog new schema manual completions analyze review case route env cost digest outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2144,22 +2121,8 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__case)
-            opts="list show answer retry replay dismiss"
+            opts="list show retry replay dismiss"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        workagent__subcmd__help__subcmd__case__subcmd__answer)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2312,6 +2275,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__digest)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2886,20 +2863,6 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__reload)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        workagent__subcmd__help__subcmd__repairs)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4196,16 +4159,12 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__pause)
-            opts="-h -V --for --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --for)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4531,32 +4490,6 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        workagent__subcmd__repairs)
-            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --unit-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --state-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         workagent__subcmd__reset__subcmd__failed)
             opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -4688,7 +4621,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__review)
-            opts="-h -V --plain --unit-dir --state-dir --color --no-pager --help --version list show edit approve reject defer help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show edit approve reject defer help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5148,7 +5081,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__run)
-            opts="-h -V --once --json --rehearse --log --log-file --log-format --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --once --json --log --log-file --log-format --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

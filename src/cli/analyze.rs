@@ -4,7 +4,6 @@ mod calendar;
 mod chain;
 mod condition;
 mod dot;
-mod drawing;
 mod graph;
 mod layout;
 mod paths;

@@ -8,15 +8,18 @@ use clap::{Args, Subcommand};
 use super::backend::Backend;
 use super::context::Context;
 use super::error::CliError;
-use super::look::{Paint, ago, block, harmless, line, table};
+use super::look::{Paint, ago, block, counted, harmless, line, table};
 use super::replay::ReplayArgs;
 use crate::control::wire::{AnswerBody, ListQuery, Reason};
 use crate::daemon::exit;
 use crate::model::case::Case;
+use crate::model::draft::Draft;
 use crate::model::ids::{CaseId, RunId};
 use crate::model::item::{Disposition, Item, ReplyWay};
 use crate::model::limits;
 use crate::model::parked::Parked;
+use crate::model::money::shown_usd;
+use crate::model::outbound::OutboundAction;
 use crate::model::run::{Run, RunFacts};
 use crate::model::text::{cut, short_size, visible};
 use crate::model::time::{Timestamp, short_span};
@@ -219,6 +222,10 @@ pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Pai
     }
     for run in &record.runs {
         let _ = writeln!(out, "\n{} {}", paint.bold("Run"), line(&run_text(run, now), width.max(60)));
+        let under = under(run, record);
+        if !under.is_empty() {
+            let _ = writeln!(out, "  {}", paint.dim(line(&under, width.saturating_sub(2))));
+        }
         if !run.detail.is_empty() {
             let _ = writeln!(out, "  {}", line(&run.detail, width));
         }
@@ -234,6 +241,7 @@ pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Pai
             ago(draft.made_at, now)
         );
         let _ = writeln!(out, "  to {}", line(&draft.envelope.told(), width));
+        let _ = writeln!(out, "  {}", paint.dim(version(draft, record)));
         out.push_str(&block(&draft.body, "  ┃ ", width, 20));
     }
     for action in &record.actions {
@@ -245,6 +253,9 @@ pub(super) fn show(record: &CaseRecord, now: Timestamp, width: usize, paint: Pai
             let _ = write!(out, " · {}", line(error, width));
         }
         out.push('\n');
+        for line in sent_how(action) {
+            let _ = writeln!(out, "  {}", paint.dim(line));
+        }
     }
     let _ = writeln!(out, "\n{}", paint.bold("Record"));
     let rows: Vec<Vec<String>> = record
@@ -274,6 +285,59 @@ fn run_text(run: &Run, now: Timestamp) -> String {
     parts.extend(model.clone());
     parts.extend(session.as_ref().map(|session| format!("session {}", cut(session, 40))));
     parts.join(" · ")
+}
+
+/// "0.0123 USD (price) · 12300 tokens read, 400 written · prompt 3f2a9c1b22d0 · plan 7 (ab12cd34ef56)".
+fn under(run: &Run, record: &CaseRecord) -> String {
+    let usage = &run.usage;
+    let mut parts = Vec::new();
+    match (usage.cost_micro_usd, usage.cost_source.as_str()) {
+        (Some(cost), "") => parts.push(format!("{} USD", shown_usd(cost))),
+        (Some(cost), source) => parts.push(format!("{} USD ({source})", shown_usd(cost))),
+        (None, _) => {}
+    }
+    match (usage.input_tokens, usage.output_tokens) {
+        (None, None) => {}
+        (read, written) => parts.push(format!(
+            "{} tokens read, {} written",
+            read.map_or_else(|| "?".to_owned(), |count| count.to_string()),
+            written.map_or_else(|| "?".to_owned(), |count| count.to_string())
+        )),
+    }
+    parts.extend(run.prompt_hash.as_ref().map(|hash| format!("prompt {}", short(hash))));
+    parts.push(plan(run.generation, record));
+    parts.join(" · ")
+}
+
+/// "plan 7 (ab12cd34ef56)".
+fn plan(generation: i64, record: &CaseRecord) -> String {
+    match record.plans.iter().find(|plan| plan.generation == generation) {
+        Some(plan) => format!("plan {generation} ({})", short(&plan.hash)),
+        None => format!("plan {generation}"),
+    }
+}
+
+/// What an approval of a draft is bound to.
+fn version(draft: &Draft, record: &CaseRecord) -> String {
+    let edited = if draft.body == draft.engine_body { "" } else { " · edited" };
+    format!("version {}{edited} · {}", short(&draft.hash), plan(draft.generation, record))
+}
+
+/// "d3, version 3f2a9c1b22d0, approved 2026-11-30T08:00:00Z", and where it was tried the first time and how often.
+fn sent_how(action: &OutboundAction) -> Vec<String> {
+    let (draft, version) = (action.draft, short(&action.hash));
+    let mut lines = vec![format!("{draft}, version {version}, approved {}", action.approved_at)];
+    lines.extend(
+        action.sending_at.map(|at| {
+            format!("first try {at}, {} in all", counted(action.attempts as usize, "try", "tries"))
+        }),
+    );
+    lines
+}
+
+/// As much of a hash as tells two apart.
+fn short(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
 }
 
 /// An item with everything that a person would not see when looking at the original.

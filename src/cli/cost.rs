@@ -7,6 +7,7 @@ use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{Cell, Paint, Table, counted, line};
+use crate::control::plot;
 use crate::control::wire::cost::{BudgetView, CostBy, CostQuery, CostRow, CostView};
 use crate::daemon::exit;
 use crate::model::money::{column_usd, shown_usd};
@@ -25,6 +26,9 @@ pub struct CostArgs {
     /// At most so many rows (those that cost most, or the newest days)
     #[arg(long, default_value_t = 50)]
     limit: usize,
+    /// Print a picture (SVG): columns by day, bars by anything else
+    #[arg(long, conflicts_with = "json")]
+    svg: bool,
     /// Print JSON; amounts are millionths of a US dollar
     #[arg(long)]
     json: bool,
@@ -48,6 +52,10 @@ pub async fn command(args: CostArgs, context: &mut Context<'_>) -> Result<u8, Cl
     backend.close().await;
     if args.json {
         context.out.write_all(pretty(&view).as_bytes())?;
+        return Ok(exit::OK);
+    }
+    if args.svg {
+        context.out.write_all(plot::draw(&view).as_bytes())?;
         return Ok(exit::OK);
     }
     let text = shown(&view, args.limit, context.paint(), context.width());
@@ -105,6 +113,9 @@ fn shown(view: &CostView, limit: usize, paint: Paint, width: usize) -> String {
             counted(left_out, "row is", "rows are")
         ));
     }
+    if view.by == CostBy::Day {
+        out.push_str(&curve(&view.rows, width));
+    }
     out.push('\n');
     if view.months.len() > 1 {
         for month in &view.months {
@@ -158,6 +169,30 @@ fn bar(amount: u64, most: u64, width: usize) -> String {
     let steps = u128::from(amount) * (width as u128 * 8) / u128::from(most);
     let steps = usize::try_from(steps).unwrap_or(0).max(1);
     format!("{}{}", "█".repeat(steps / 8), EIGHTHS.get(steps % 8).copied().unwrap_or_default())
+}
+
+/// All days in one line, also those that the table leaves out: "2026-11-01 ▁ ▃█ 2026-11-30". Several days share a column
+/// where there are more than columns.
+fn curve(rows: &[CostRow], width: usize) -> String {
+    const STEPS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return String::new() };
+    let room = width.saturating_sub(first.key.len() + last.key.len() + 2).max(1);
+    let days = rows.len().div_ceil(room);
+    let sums: Vec<u64> = rows
+        .chunks(days)
+        .map(|days| days.iter().map(|row| row.cost_micro_usd).fold(0, u64::saturating_add))
+        .collect();
+    let most = sums.iter().copied().max().unwrap_or(0);
+    if rows.len() < 3 || most == 0 {
+        return String::new();
+    }
+    let step = |sum: &u64| {
+        let step = u128::from(*sum) * (STEPS.len() as u128 - 1) / u128::from(most);
+        let step = usize::try_from(step).unwrap_or(0).max(usize::from(*sum > 0));
+        STEPS.get(step).copied().unwrap_or_default()
+    };
+    let line: String = sums.iter().map(step).collect();
+    format!("{} {line} {}\n", first.key, last.key)
 }
 
 /// What the figures leave out.
@@ -253,6 +288,7 @@ mod tests {
         2026-11-29     0       0        0  0.0000
         2026-11-30     3   37.0k     1.2k  1.2600+?  ████████████████████████
         total         15  185.1k     6.0k  1.6800+?
+        2026-11-28 ▂ █ 2026-11-30
 
         2026-10  ? USD
         2026-11  1.68 USD
@@ -267,8 +303,17 @@ mod tests {
     #[test]
     fn the_newest_days_are_kept() {
         let text = shown(&view(), 1, Paint { colour: false }, 80);
-        assert!(text.contains("2026-11-30") && !text.contains("2026-11-28"), "{text}");
+        let has = |day: &str| text.lines().any(|line| line.starts_with(&format!("{day}  ")));
+        assert!(has("2026-11-30") && !has("2026-11-28"), "{text}");
         assert!(text.contains("2 rows are not shown"), "{text}");
+    }
+
+    #[test]
+    fn many_days_share_columns() {
+        let days: Vec<CostRow> =
+            (0..100).map(|day| row(&format!("d{day:02}"), 1, u64::from(day < 2) + 1, 0, 0)).collect();
+        assert_eq!(curve(&days, 58), format!("d00 █{} d99\n", "▄".repeat(49)));
+        assert_eq!(curve(&days[..2], 58), "", "two days are in the table");
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod confined;
 mod context;
 pub mod cost;
 pub mod demo;
+mod digest;
 pub mod doctor;
 pub mod edit;
 pub mod enable;
@@ -118,6 +119,8 @@ enum Command {
     Cost(cost::CostArgs),
     /// List everything that needs you, each with the one command that mends it
     Repairs(repairs::RepairsArgs),
+    /// Tell what happened in a day
+    Digest(digest::DigestArgs),
     /// Look at what is being sent
     Outbox(outbox::OutboxArgs),
     /// Stop claiming and sending, of everything or of one unit, for a while or until resumed
@@ -281,6 +284,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Env(args) => threads(1)?.block_on(env::command(args, context)),
         Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
         Command::Repairs(args) => threads(1)?.block_on(repairs::command(args, context)),
+        Command::Digest(args) => threads(1)?.block_on(digest::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
         Command::Pause(args) => threads(1)?.block_on(pause::pause(args, context)),
         Command::Resume(args) => threads(1)?.block_on(pause::resume(args, context)),

@@ -8,5 +8,6 @@ pub mod listener;
 pub mod manager;
 pub mod metrics;
 pub mod repairs;
+pub mod plot;
 pub mod server;
 pub mod wire;

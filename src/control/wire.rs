@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub mod cost;
+pub mod digest;
 pub mod log;
 mod pause;
 pub mod record;

@@ -425,6 +425,9 @@ pub const CONTROL_BODY_BYTES_MAX: usize = 1024 * 1024;
 /// Runs that a report of costs goes over, the newest: some hundred a day for most of a year.
 pub const COST_RUNS_MAX: usize = 100_000;
 
+/// Lines of the journal that the report of a day goes over: a thousand cases with ten each, and as much again.
+pub const DIGEST_LINES_MAX: usize = 20_000;
+
 /// Journal rows shown for one case.
 pub const JOURNAL_ROWS_SHOWN_MAX: usize = 1000;
 

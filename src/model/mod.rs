@@ -8,6 +8,7 @@ pub mod case;
 pub mod class;
 pub mod cycle;
 pub mod draft;
+pub mod drawing;
 pub mod effect;
 pub mod environment;
 pub mod exit;

@@ -269,4 +269,7 @@ pub struct Run {
     /// What it told of itself.
     #[serde(default)]
     pub facts: RunFacts,
+    /// SHA-256 of what it was told, secrets masked: 64 hex digits. `None`: it was told nothing, or before this was kept.
+    #[serde(default)]
+    pub prompt_hash: Option<String>,
 }

@@ -8,6 +8,7 @@
 mod around;
 mod checkpoint;
 mod copies;
+mod day;
 mod drafts;
 mod error;
 mod group;
@@ -54,6 +55,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use around::Around;
 pub use copies::{before_migrations, check_copy, check_database, copy_database, empty_log};
+pub use day::DayLine;
 pub use error::StoreError;
 pub use life::{Expected, Life, Restored};
 pub use purge::Belongings;

@@ -35,6 +35,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "life", include_str!("migrations/0005_life.sql")),
     (6, "rotations", include_str!("migrations/0006_rotations.sql")),
     (8, "waits", include_str!("migrations/0008_waits.sql")),
+    (9, "prompt hashes", include_str!("migrations/0009_prompt_hashes.sql")),
 ];
 
 pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator {

@@ -6,7 +6,7 @@ use super::rows::{
 };
 use super::runs::SUPERSEDE;
 use super::state::case_may;
-use super::types::{CaseRecord, Counts, JournalRow};
+use super::types::{CaseRecord, Counts, JournalRow, PlanRow};
 use super::writer::Tx;
 use super::{Result, Store, StoreError, journal, leases};
 use crate::model::case::{Case, CaseState};
@@ -19,6 +19,8 @@ const ITEMS: &str = "SELECT b.body FROM items i CROSS JOIN item_bodies b ON b.it
      WHERE i.case_id = ?1 ORDER BY i.id";
 const DRAFTS: &str = draft_sql!("WHERE d.case_id = ?1 ORDER BY d.id");
 const ACTIONS: &str = action_sql!("WHERE a.case_id = ?1 ORDER BY a.id");
+const PLANS: &str = "SELECT g.id, g.plan_hash, g.at FROM generations g WHERE g.id IN ( \
+     SELECT generation FROM runs WHERE case_id = ?1 UNION SELECT generation FROM drafts WHERE case_id = ?1) ORDER BY g.id";
 const JOURNAL: &str = "SELECT at, event, detail FROM (SELECT id, at, event, detail FROM journal WHERE case_id = ?1 \
      ORDER BY id DESC LIMIT ?2) ORDER BY id";
 
@@ -40,6 +42,9 @@ const WAITING: &str = "SELECT (SELECT count(*) FROM drafts WHERE state = 'open' 
 /// What its newest run asked, if it did.
 pub(super) const QUESTION: &str = "SELECT detail FROM (SELECT outcome, detail FROM runs WHERE case_id = ?1 \
      ORDER BY id DESC LIMIT 1) WHERE outcome = 'question'";
+
+/// In front of a person's answer, in the words that the engine reads.
+const ANSWERED: &str = "You asked a question earlier; the answer is: ";
 
 const FLAG: &str = "SELECT value FROM flags WHERE name = ?1";
 const SET_FLAG: &str =
@@ -115,6 +120,10 @@ impl Store {
             let mut columns = Columns::of(row);
             Ok(JournalRow { at: columns.time()?, event: columns.take()?, detail: columns.take()? })
         };
+        let plan_row = |row: &sqlx::sqlite::SqliteRow| {
+            let mut columns = Columns::of(row);
+            Ok(PlanRow { generation: columns.take()?, hash: columns.take()?, at: columns.time()? })
+        };
         Ok(CaseRecord {
             case: case(&mut Columns::of(row))?,
             items: items(&read(sqlx::query(ITEMS).bind(id.0)).await?)?,
@@ -130,6 +139,7 @@ impl Store {
                 .iter()
                 .map(journal_row)
                 .collect::<Result<_>>()?,
+            plans: read(sqlx::query(PLANS).bind(id.0)).await?.iter().map(plan_row).collect::<Result<_>>()?,
         })
     }
 
@@ -223,10 +233,9 @@ fn refused(id: CaseId, state: CaseState, wanted: &str) -> StoreError {
 async fn answer(tx: &mut Tx, id: CaseId, text: String) -> Result<()> {
     let (state, _) = case_state(tx, id).await?;
     let asked = tx.first("read the question of a case", sqlx::query(QUESTION).bind(id.0)).await?;
-    let question: Option<String> = asked.map(|row| Columns::of(&row).take()).transpose()?;
-    let Some(question) = question.filter(|_| state == CaseState::Parked) else {
+    if asked.is_none() || state != CaseState::Parked {
         return Err(StoreError::refused(format!("case {id} is {} and asks nothing", state.word())));
-    };
+    }
     // In the words that the engine will read: it may have no memory of having asked.
     journal::note(tx, id, "answered", format!("To your question \"{question}\" your user says: {text}"))
         .await?;

@@ -1,9 +1,12 @@
 //! What stays of runs besides their outcome: the session to go on in, the exact prompt.
 
+use sha2::{Digest, Sha256};
+
 use super::rows::Columns;
 use super::{Result, Store};
 use crate::model::ids::{CaseId, RunId};
 use crate::model::limits;
+use crate::model::text::hex;
 use crate::model::time::Timestamp;
 
 /// A session is gone on in unless a later run of the engine failed in a way that may be the session's fault.
@@ -15,6 +18,8 @@ pub(super) const LAST_SESSION: &str = "SELECT r.session FROM runs r WHERE r.case
 
 pub(super) const KEEP_PROMPT: &str =
     "INSERT OR REPLACE INTO run_prompts (run_id, at, bytes, prompt) VALUES (?1, ?2, ?3, ?4)";
+
+pub(super) const NAME_PROMPT: &str = "UPDATE runs SET prompt_hash = ?2 WHERE id = ?1";
 
 /// The newest kept one if no run is named.
 pub(super) const PROMPT_OF: &str = "SELECT p.run_id, p.at, p.prompt FROM runs r \
@@ -49,16 +54,23 @@ impl Store {
         }
     }
 
-    /// Keeps the prompt of a run.
+    /// Keeps the prompt of a run, and its hash with the run.
     pub async fn keep_prompt(&self, run: RunId, prompt: String) -> Result<()> {
         const DOING: &str = "keep a prompt";
+        let hash = hex(&Sha256::digest(prompt.as_bytes()));
         let query = sqlx::query(KEEP_PROMPT)
             .bind(run.0)
             .bind(self.now().0)
             .bind(i64::try_from(prompt.len()).unwrap_or(i64::MAX))
             .bind(prompt);
-        self.write_single(DOING, move |tx| Box::pin(async move { tx.run(DOING, query).await.map(|_| ()) }))
-            .await
+        let name = sqlx::query(NAME_PROMPT).bind(run.0).bind(hash);
+        self.write(DOING, move |tx| {
+            Box::pin(async move {
+                tx.run(DOING, query).await?;
+                tx.run(DOING, name).await.map(|_| ())
+            })
+        })
+        .await
     }
 
     /// The prompt of a run of this case, of its newest run if none is named; `None`: none is kept.

@@ -209,7 +209,7 @@ macro_rules! run_sql {
         concat!(
             "SELECT r.id, r.case_id, r.engine, r.attempt, r.outcome, r.detail, r.input_tokens, r.output_tokens, \
              r.cost_micro_usd, r.cost_source, r.cache_read_tokens, r.cache_write_tokens, r.started_at, r.ended_at, \
-             r.generation, r.session, r.model, r.program FROM ",
+             r.generation, r.session, r.model, r.program, r.prompt_hash FROM ",
             $tail
         )
     };
@@ -240,6 +240,7 @@ pub(super) fn run(row: &SqliteRow) -> Result<Run> {
         ended_at: columns.maybe_time()?,
         generation: columns.take()?,
         facts: RunFacts { session: columns.take()?, model: columns.take()?, program: columns.take()? },
+        prompt_hash: columns.take()?,
     })
 }
 

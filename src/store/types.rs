@@ -345,6 +345,17 @@ pub struct JournalRow {
     pub detail: String,
 }
 
+/// A plan under its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanRow {
+    /// The number.
+    pub generation: i64,
+    /// Hash over all units, 64 hex digits.
+    pub hash: String,
+    /// When it was applied first.
+    pub at: Timestamp,
+}
+
 /// The unbroken record of one case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseRecord {
@@ -360,6 +371,9 @@ pub struct CaseRecord {
     pub actions: Vec<OutboundAction>,
     /// Oldest first, at most `limits::JOURNAL_ROWS_SHOWN_MAX`.
     pub journal: Vec<JournalRow>,
+    /// The plans that runs and drafts were made under, by generation: hash of all units, and when it was applied first.
+    #[serde(default)]
+    pub plans: Vec<PlanRow>,
 }
 
 /// What becomes due by time alone.

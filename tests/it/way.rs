@@ -545,5 +545,5 @@ async fn an_answer_wakes_the_case_that_asked() {
     assert_eq!(way.drafts().await[0].body, "See you then.", "{}", way.shown().await);
     let record = store.case_record(case.id).await.unwrap();
     let answered = record.journal.iter().find(|row| row.event == "answered").unwrap();
-    assert_eq!(answered.detail, "To your question \"which Friday?\" your user says: the second Friday");
+    assert_eq!(answered.detail, "You asked a question earlier; the answer is: the second Friday");
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::drawing::{FONTS, columns, curve, escape, fit, number, width};
 use super::graph::{Graph, Link, Means, Node, State};
 use super::layout::{self, Item, Layout};
+use crate::model::drawing::{FONTS, columns, curve, escape, fit, number, width};
 
 const NAME_SIZE: f64 = 12.0;
 const NOTE_SIZE: f64 = 10.0;

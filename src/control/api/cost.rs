@@ -26,7 +26,7 @@ pub(super) async fn cost(State(state): Shared, Query(query): Query<CostQuery>) -
 }
 
 /// Pure: the runs put together.
-fn view(runs: &[RunCost], since: Timestamp, now: Timestamp, by: CostBy) -> CostView {
+pub(super) fn view(runs: &[RunCost], since: Timestamp, now: Timestamp, by: CostBy) -> CostView {
     let mut total = CostRow { key: "total".to_owned(), ..CostRow::default() };
     let mut rows: BTreeMap<String, CostRow> = BTreeMap::new();
     let mut months: BTreeMap<String, CostRow> = BTreeMap::new();

@@ -174,7 +174,7 @@ fn rank(unit: &str) -> usize {
 }
 
 /// What waits for the user, with the command that shows it.
-fn notes(counts: &CountsView) -> Vec<String> {
+pub(super) fn notes(counts: &CountsView) -> Vec<String> {
     let actions = |word: &str| counts.actions.get(word).copied().unwrap_or(0);
     let cases = |word: &str| counts.cases.get(word).copied().unwrap_or(0);
     [

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    around, drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people,
+    around, day, drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people,
     records, recovery, rests, rows, runs,
 };
 use super::*;
@@ -75,7 +75,12 @@ fn hot_statements_go_by_index() {
         ("label", runs::LABEL),
         ("last session", records::LAST_SESSION),
         ("keep prompt", records::KEEP_PROMPT),
+        ("name prompt", records::NAME_PROMPT),
         ("prompt of", records::PROMPT_OF),
+        ("from here", day::FROM_HERE),
+        ("last line", day::LAST_LINE),
+        ("of a day", day::OF_DAY),
+        ("cases of a day", day::CASES_OF),
         ("move", drafts::MOVE),
         ("draft", drafts::BY_ID),
         ("items around", around::ITEMS),

@@ -54,6 +54,39 @@ async fn a_session_is_gone_on_in_until_it_may_be_at_fault() {
 }
 
 #[tokio::test]
+async fn a_run_keeps_what_names_its_prompt_and_plan() {
+    let bench = Bench::new().await;
+    let (lease, run) = bench.running("a").await;
+    bench.store.keep_prompt(run, "answer kindly".into()).await.unwrap();
+    let record = bench.store.case_record(lease.case.id).await.unwrap();
+    let expected = "537a";
+    assert_eq!(record.runs[0].prompt_hash.as_deref().map(|hash| &hash[..4]), Some(expected));
+    assert_eq!(record.runs[0].prompt_hash.as_ref().map(String::len), Some(64));
+    let kept = bench.store.prompt_of(lease.case.id, Some(run)).await.unwrap().unwrap();
+    assert_eq!(kept.prompt, "answer kindly");
+}
+
+#[tokio::test]
+async fn a_day_is_what_happened_in_it() {
+    let bench = Bench::new().await;
+    let (first, _) = bench.running("a").await;
+    let middle = bench.store.time().plus(Duration::from_secs(60));
+    bench.clock.advance(Duration::from_secs(120));
+    let (second, _) = bench.running("b").await;
+    let end = bench.store.time().plus(Duration::from_secs(60));
+    let ids = |(lines, cases): (Vec<DayLine>, Vec<Case>)| {
+        assert!(lines.iter().any(|line| line.event == "item"), "{lines:?}");
+        cases.iter().map(|case| case.id).collect::<Vec<_>>()
+    };
+    let day = async |from, to| ids(bench.store.day(from, to, 100).await.unwrap());
+    assert_eq!(day(Timestamp(0), middle).await, [first.case.id]);
+    assert_eq!(day(middle, end).await, [second.case.id]);
+    assert_eq!(day(Timestamp(0), end).await, [first.case.id, second.case.id]);
+    assert_eq!(bench.store.day(Timestamp(0), end, 1).await.unwrap().0.len(), 1);
+    assert!(bench.store.day(end, end, 100).await.unwrap().0.is_empty());
+}
+
+#[tokio::test]
 async fn labels_of_an_engine_stay_with_the_case() {
     let bench = Bench::new().await;
     let (lease, run) = bench.running("a").await;

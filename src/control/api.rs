@@ -3,6 +3,7 @@
 
 mod cases;
 mod cost;
+mod journal;
 mod log;
 mod metrics;
 mod outbox;
@@ -125,6 +126,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/cases/{id}/retry", post(cases::retry))
         .route("/v1/cases/{id}/dismiss", post(cases::dismiss))
         .route("/v1/cost", get(cost::cost))
+        .route("/v1/journal", get(journal::newest))
         .route("/v1/cases/{id}/propose", post(cases::propose))
         .route("/v1/reviews", get(review::list))
         .route("/v1/reviews/{id}", get(review::show))

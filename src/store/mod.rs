@@ -51,6 +51,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use copies::{before_migrations, check_copy, check_database, copy_database, empty_log};
 pub use error::StoreError;
+pub use journal::JournalLine;
 pub use life::{Expected, Life, Restored};
 pub use purge::Belongings;
 pub use records::KeptPrompt;

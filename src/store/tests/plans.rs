@@ -4,7 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    drafts, ingest, keep, leases, life, money, outbox, pages, pending, people, records, recovery, rests, runs,
+    drafts, ingest, journal, keep, leases, life, money, outbox, pages, pending, people, records, recovery,
+    rests, runs,
 };
 use super::*;
 
@@ -92,6 +93,7 @@ fn hot_statements_go_by_index() {
         ("dismissed", keep::DISMISSED),
         ("texts", keep::TEXTS),
         ("journal", keep::JOURNAL),
+        ("newest of the journal", journal::NEWEST),
         ("runs", keep::RUNS),
         ("is restored", life::IS_RESTORED),
         ("for a person", life::FOR_A_PERSON),

@@ -52,6 +52,7 @@ pub mod secret;
 pub mod service;
 pub mod show;
 pub mod status;
+pub mod top;
 mod tty;
 pub mod unit_diff;
 pub mod unit_paths;
@@ -91,6 +92,8 @@ enum Command {
     Run(run::RunArgs),
     /// Show what each unit is doing, with ages
     Status(status::StatusArgs),
+    /// Watch the daemon on a full screen: what needs you, connectors, engines, drafts, what happens
+    Top(top::TopArgs),
     /// Check all unit files and show every finding
     Validate(validate::ValidateArgs),
     /// Tell what a finding of validate means
@@ -278,6 +281,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Demo(args) => threads(2)?.block_on(demo::command(args, context)),
         // One request to the daemon.
         Command::Status(args) => threads(1)?.block_on(status::command(args, context)),
+        Command::Top(args) => threads(1)?.block_on(top::command(args, context)),
         Command::Review(args) => threads(1)?.block_on(review::command(args, context)),
         Command::Case(args) => threads(1)?.block_on(case::command(args, context)),
         Command::Route(args) => threads(1)?.block_on(route::command(args, context)),

@@ -5,8 +5,6 @@ mod edit;
 mod full;
 mod walk;
 
-use std::io::IsTerminal as _;
-
 use clap::{Args, Subcommand};
 
 use super::backend::Backend;
@@ -14,6 +12,7 @@ use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, ago, line, table};
+use super::screen::can_draw;
 use crate::control::wire::{ApproveBody, Approved, DeferBody, RejectBody, ReviewView};
 use crate::daemon::exit;
 use crate::model::ids::DraftId;
@@ -147,12 +146,6 @@ async fn run(args: ReviewArgs, context: &mut Context<'_>, backend: &Backend) -> 
     };
     context.out.write_all(text.as_bytes())?;
     Ok(exit::OK)
-}
-
-/// A terminal on both sides, and one that can move its cursor.
-fn can_draw(context: &Context<'_>) -> bool {
-    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    terminal && context.environment.get("TERM").is_none_or(|name| name != "dumb")
 }
 
 /// Shortest beginning of a hash that is taken for it.

@@ -7,9 +7,12 @@ mod run;
 mod terminal;
 mod words;
 
+use std::io::IsTerminal as _;
+
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::text::Line;
 
+use super::context::Context;
 use crate::model::time::Timestamp;
 
 pub(super) use field::Field;
@@ -18,6 +21,12 @@ pub(super) use run::{Setting, run};
 #[cfg(test)]
 pub(super) use terminal::draw;
 pub(super) use words::{columns, fit, harmless_line, wrapped};
+
+/// A terminal on both sides, and one that can move its cursor.
+pub(super) fn can_draw(context: &Context<'_>) -> bool {
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    terminal && context.environment.get("TERM").is_none_or(|name| name != "dumb")
+}
 
 /// Something happened.
 #[derive(Debug)]

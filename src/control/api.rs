@@ -4,6 +4,7 @@
 mod cases;
 mod cost;
 mod digest;
+mod journal;
 mod log;
 mod metrics;
 mod outbox;
@@ -133,6 +134,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/cases/{id}/answer", post(cases::answer))
         .route("/v1/cost", get(cost::cost))
         .route("/v1/digest", get(digest::digest))
+        .route("/v1/journal", get(journal::newest))
         .route("/v1/cases/{id}/propose", post(cases::propose))
         .route("/v1/reviews", get(review::list))
         .route("/v1/reviews/{id}", get(review::show))

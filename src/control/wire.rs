@@ -23,6 +23,7 @@ pub use self::review::{
 use super::health::Health;
 use crate::model::case::Case;
 use crate::model::pause::Pauses;
+use crate::model::limits::JOURNAL_ROWS_SHOWN_MAX;
 use crate::model::routing::Explanation;
 use crate::model::time::Timestamp;
 use crate::store::{Counts, JournalRow};
@@ -383,6 +384,28 @@ impl ListQuery {
     #[must_use]
     pub fn limit(&self) -> usize {
         self.limit.unwrap_or(Self::LIMIT_DEFAULT).min(Self::LIMIT_MAX)
+    }
+}
+
+/// `?after=…&limit=…`
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct JournalQuery {
+    /// Only lines after this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<i64>,
+    /// The newest so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+impl JournalQuery {
+    /// Lines when nothing else is asked for.
+    const LIMIT_DEFAULT: usize = 100;
+
+    /// The number of lines asked for, within bounds.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.limit.unwrap_or(Self::LIMIT_DEFAULT).min(JOURNAL_ROWS_SHOWN_MAX)
     }
 }
 

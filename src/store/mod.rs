@@ -57,6 +57,7 @@ pub use around::Around;
 pub use copies::{before_migrations, check_copy, check_database, copy_database, empty_log};
 pub use day::DayLine;
 pub use error::StoreError;
+pub use journal::JournalLine;
 pub use life::{Expected, Life, Restored};
 pub use purge::Belongings;
 pub use records::KeptPrompt;

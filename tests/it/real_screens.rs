@@ -270,3 +270,30 @@ fn real_screens_give_the_terminal_back() {
     plain.press(&["q"]);
     daemon.stop();
 }
+
+#[test]
+fn real_screens_watch_the_daemon() {
+    if !lab_is_on() {
+        return;
+    }
+    let house = house();
+    mail(&house, 1, "Question 1", "Can you come?");
+    let (daemon, mut person) = opened(&house);
+    drafts(&house, 1);
+    person.command("workagent top");
+    let screen = person.shows("d1 by polite");
+    for part in ["CONNECTORS", "ENGINES", "DRAFTS 1", "JOURNAL", "● inbox", "● polite"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+    // What happens appears by itself.
+    house.ok(&["review", "approve", "d1"]);
+    person.shows("outbox  1 sent");
+    daemon.stop();
+    person.shows("NO ANSWER");
+    let daemon = house.daemon(&[]);
+    person.shows("live");
+    person.press(&["q"]);
+    person.until("the shell", |screen| screen.contains("ready>") && !screen.contains("JOURNAL"));
+    daemon.stop();
+}

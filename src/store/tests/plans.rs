@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    around, day, drafts, ingest, keep, leases, life, money, outbox, pages, parked, pauses, pending, people,
-    records, recovery, rests, rows, runs,
+    around, day, drafts, ingest, journal, keep, leases, life, money, outbox, pages, parked, pauses, pending,
+    people, records, recovery, rests, rows, runs,
 };
 use super::*;
 
@@ -110,6 +110,7 @@ fn hot_statements_go_by_index() {
         ("dismissed", keep::DISMISSED),
         ("texts", keep::TEXTS),
         ("journal", keep::JOURNAL),
+        ("newest of the journal", journal::NEWEST),
         ("runs", keep::RUNS),
         ("is restored", life::IS_RESTORED),
         ("for a person", life::FOR_A_PERSON),

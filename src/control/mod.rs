@@ -7,7 +7,7 @@ pub mod health;
 pub mod listener;
 pub mod manager;
 pub mod metrics;
-pub mod repairs;
 pub mod plot;
+pub mod repairs;
 pub mod server;
 pub mod wire;

@@ -22,8 +22,8 @@ pub use self::review::{
 };
 use super::health::Health;
 use crate::model::case::Case;
-use crate::model::pause::Pauses;
 use crate::model::limits::JOURNAL_ROWS_SHOWN_MAX;
+use crate::model::pause::Pauses;
 use crate::model::routing::Explanation;
 use crate::model::time::Timestamp;
 use crate::store::{Counts, JournalRow};

@@ -236,9 +236,8 @@ async fn answer(tx: &mut Tx, id: CaseId, text: String) -> Result<()> {
     if asked.is_none() || state != CaseState::Parked {
         return Err(StoreError::refused(format!("case {id} is {} and asks nothing", state.word())));
     }
-    // In the words that the engine will read: it may have no memory of having asked.
-    journal::note(tx, id, "answered", format!("To your question \"{question}\" your user says: {text}"))
-        .await?;
+    // Without the question, which may repeat the words of others: notes stand outside the fence of foreign text.
+    journal::note(tx, id, "answered", format!("{ANSWERED}{text}")).await?;
     tx.wake.ingest = true;
     move_case(tx, id, CaseState::New, None, 1).await
 }

@@ -66,6 +66,7 @@ fn status() -> StatusView {
         generation: 3,
         mode: Mode::Live,
         paused: false,
+        pauses: Default::default(),
         started_at: ago(7200),
         now: NOW,
         units: vec![failing, polled("inbox.connector"), resting, UnitView::active("local.engine")],

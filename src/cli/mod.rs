@@ -31,6 +31,7 @@ pub mod masked;
 pub mod mcp;
 pub mod metrics;
 pub mod new;
+pub mod open;
 pub mod orders;
 pub mod outbox;
 pub mod pager;
@@ -116,6 +117,12 @@ enum Command {
     Cost(cost::CostArgs),
     /// Look at what is being sent
     Outbox(outbox::OutboxArgs),
+    /// Print a link that opens the page in a browser on this machine
+    ///
+    /// Asks the running daemon for it. If the page does not listen yet (`[web] enabled` in the daemon unit), the daemon
+    /// begins to, on a free port of 127.0.0.1, and ends once nobody is logged in any more. The link is good for one
+    /// minute and one browser, which then stays logged in for some days.
+    Open(open::OpenArgs),
     /// Stop claiming and sending, until resumed
     Pause,
     /// Go on after a pause
@@ -277,6 +284,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Env(args) => threads(1)?.block_on(env::command(args, context)),
         Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
+        Command::Open(args) => threads(1)?.block_on(open::command(args, context)),
         Command::Pause => threads(1)?.block_on(pause::pause(context)),
         Command::Resume => threads(1)?.block_on(pause::resume(context)),
         Command::Kick(args) => threads(1)?.block_on(pause::kick(args, context)),

@@ -8,4 +8,5 @@ pub mod listener;
 pub mod manager;
 pub mod metrics;
 pub mod server;
+pub mod web;
 pub mod wire;

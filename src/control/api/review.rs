@@ -15,7 +15,9 @@ use crate::store::StoreError;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ReviewQuery>) -> Reply<Vec<ReviewView>> {
     let mut views = Vec::new();
-    for draft in state.store.open_drafts(query.deferred).await? {
+    for draft in
+        state.store.open_drafts(query.deferred).await?.into_iter().take(query.limit.unwrap_or(usize::MAX))
+    {
         views.push(view(&state, draft).await?);
     }
     Ok(Json(views))

@@ -3,6 +3,9 @@
 
 const typing = (node) => node && (node.matches("input:not([type=checkbox]), textarea, select") || node.isContentEditable);
 const main = () => document.getElementById("main");
+/** A second press so soon was meant for the draft before: nobody has read this one. */
+const UNSEEN_MS = 700;
+const shown = performance.now();
 let dirty = false;
 
 /** After the page or its main part came anew. */
@@ -37,7 +40,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
   const go = (selector) => document.querySelector(selector)?.click();
   const keys = {
-    a: () => approve?.click(),
+    a: () => { if (performance.now() - shown > UNSEEN_MS) approve?.click(); },
     e: () => document.getElementById("body")?.focus(),
     r: () => {
       const more = document.getElementById("more");

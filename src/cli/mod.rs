@@ -32,6 +32,7 @@ pub mod masked;
 pub mod mcp;
 pub mod metrics;
 pub mod new;
+pub mod open;
 pub mod orders;
 pub mod outbox;
 pub mod pager;
@@ -126,6 +127,12 @@ enum Command {
     Digest(digest::DigestArgs),
     /// Look at what is being sent
     Outbox(outbox::OutboxArgs),
+    /// Print a link that opens the page in a browser on this machine
+    ///
+    /// Asks the running daemon for it. If the page does not listen yet (`[web] enabled` in the daemon unit), the daemon
+    /// begins to, on a free port of 127.0.0.1, and ends once nobody is logged in any more. The link is good for one
+    /// minute and one browser, which then stays logged in for some days.
+    Open(open::OpenArgs),
     /// Stop claiming and sending, of everything or of one unit, for a while or until resumed
     Pause(pause::PauseArgs),
     /// Go on after a pause
@@ -290,6 +297,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Repairs(args) => threads(1)?.block_on(repairs::command(args, context)),
         Command::Digest(args) => threads(1)?.block_on(digest::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
+        Command::Open(args) => threads(1)?.block_on(open::command(args, context)),
         Command::Pause(args) => threads(1)?.block_on(pause::pause(args, context)),
         Command::Resume(args) => threads(1)?.block_on(pause::resume(args, context)),
         Command::Kick(args) => threads(1)?.block_on(pause::kick(args, context)),

@@ -10,4 +10,5 @@ pub mod metrics;
 pub mod plot;
 pub mod repairs;
 pub mod server;
+pub mod web;
 pub mod wire;

@@ -442,6 +442,15 @@ pub struct RouteView {
     pub rest: Option<RestView>,
 }
 
+/// `POST /v1/open`: the page, once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenView {
+    /// With a token that opens it once.
+    pub url: String,
+    /// Until then.
+    pub until: Timestamp,
+}
+
 /// Lets go of a connector's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeBody {

@@ -23,6 +23,7 @@ use crate::control::api::{self, ApiState};
 use crate::control::listener::ControlListener;
 use crate::control::manager::{Manager, Why};
 use crate::control::server::{self, Fault};
+use crate::control::web::site::Site;
 use crate::control::wire::units::ReloadView;
 use crate::diag::Counts;
 use crate::supervise::Group;
@@ -80,16 +81,23 @@ pub async fn run(
     let start = Start { files, compiled, running };
     let reloader = Reloader::new(rooms, start, api.present.clone());
     let manager: Option<Arc<dyn Manager>> = Some(Arc::new(reloader.clone()));
-    let router = api::router(ApiState { kicks, manager, daemon: true, ..api });
+    let process = Group::new("process");
+    let site = Site::new(clock.clone(), &scrubber, process.clone());
+    let present = api.present.clone();
+    let router = site.beside(api::router(ApiState { kicks, manager, daemon: true, ..api }), &scrubber);
 
     let orders = Orders::default();
     let end = CancellationToken::new();
-    let process = Group::new("process");
     let (served, watched) = (end.clone(), end.clone());
     process.spawn("control", async move {
         if let Err(error) = server::serve(listener, router, scrubber, served).await {
             tracing::error!("the control socket failed: {error}");
         }
+    });
+    let paged = end.clone();
+    process.spawn("site", async move {
+        paged.run_until_cancelled(site.keep(present)).await;
+        site.close().await;
     });
     let caught = orders.clone();
     let caught_end = end.clone();

@@ -47,6 +47,7 @@ mod mcp;
 mod mcp_connector;
 mod oauth;
 mod packaging;
+mod page;
 mod process;
 mod real_agents;
 mod real_caldav;

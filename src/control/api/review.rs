@@ -16,7 +16,8 @@ use crate::model::text;
 use crate::store::StoreError;
 
 pub(super) async fn list(State(state): Shared, Query(query): Query<ReviewQuery>) -> Reply<Vec<ReviewView>> {
-    let drafts = state.store.open_drafts(query.deferred).await?;
+    let mut drafts = state.store.open_drafts(query.deferred).await?;
+    drafts.truncate(query.limit.unwrap_or(usize::MAX));
     Ok(Json(view::views(&state, drafts).await?))
 }
 

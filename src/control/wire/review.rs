@@ -16,6 +16,9 @@ pub struct ReviewQuery {
     /// Deferred ones too.
     #[serde(default)]
     pub deferred: bool,
+    /// At most so many, those that wait longest; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
 }
 
 /// A draft with what a person needs to decide.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::model::keep::Keep;
 use crate::unit::kinds::{money, secret};
-use crate::unit::plan::{DaemonUnit, LogSettings};
+use crate::unit::plan::{DaemonUnit, LogSettings, WebSettings};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -19,6 +19,7 @@ pub(crate) const SPEC: KindSpec = KindSpec {
         TableSpec::new("store", STORE, "Where the record is kept."),
         secret::DAEMON,
         TableSpec::new("log", LOG, "What is logged."),
+        TableSpec::new("web", WEB, "The page, for a browser on this machine."),
         TableSpec::new("trust", TRUST, "Whom routes take for known."),
     ],
     enabled: true,
@@ -109,6 +110,21 @@ const LOG: &[KeySpec] = &[
     .at_start(),
 ];
 
+const WEB: &[KeySpec] = &[
+    KeySpec::new(
+        "enabled",
+        ValueType::Bool,
+        "Listen on 127.0.0.1 all the time; `workagent open` works without it too",
+    )
+    .default("false"),
+    KeySpec::new(
+        "port",
+        ValueType::Integer { min: 0, max: 65_535 },
+        "The port; 0: any that is free, told by `workagent open`",
+    )
+    .default("0"),
+];
+
 const TRUST: &[KeySpec] = &[
     KeySpec::new("own", ValueType::List, "Your own addresses, or globs: `trust = [\"own\"]` of routes"),
     KeySpec::new(
@@ -121,7 +137,7 @@ const TRUST: &[KeySpec] = &[
 /// The unit of the plan, from checked values; tables that are absent give the defaults.
 pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
     let (daemon, store, log) = (table("daemon"), table("store"), table("log"));
-    let trust = table("trust");
+    let (trust, web) = (table("trust"), table("web"));
     let number = |key, default| daemon.integer(key).and_then(|n| usize::try_from(n).ok()).unwrap_or(default);
     DaemonUnit {
         rehearsal: daemon.text("mode") == Some("rehearsal"),
@@ -144,6 +160,10 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
             file: log.path("file").cloned(),
         },
         secrets: secret::defaults(&table(secret::DAEMON.name)),
+        web: WebSettings {
+            enabled: web.flag("enabled"),
+            port: web.integer("port").and_then(|port| u16::try_from(port).ok()).unwrap_or(0),
+        },
         own: trust.list("own").to_vec(),
         known: trust.list("known").to_vec(),
     }

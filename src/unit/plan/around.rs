@@ -30,6 +30,8 @@ pub struct DaemonUnit {
     pub keep: Keep,
     /// `[log]`
     pub log: LogSettings,
+    /// `[web]`
+    pub web: WebSettings,
     /// Where secrets without a unit are kept.
     pub secrets: SecretDefaults,
     /// `[trust] own`: addresses of the user, or globs.
@@ -47,6 +49,15 @@ pub struct LogSettings {
     pub json: bool,
     /// `file`
     pub file: Option<PathBuf>,
+}
+
+/// Whether the page listens all the time, and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WebSettings {
+    /// `enabled`
+    pub enabled: bool,
+    /// `port`; 0: any that is free.
+    pub port: u16,
 }
 
 /// Settings of a runtime.

@@ -124,6 +124,9 @@ _workagent() {
             workagent,new)
                 cmd="workagent__subcmd__new"
                 ;;
+            workagent,open)
+                cmd="workagent__subcmd__open"
+                ;;
             workagent,outbox)
                 cmd="workagent__subcmd__outbox"
                 ;;
@@ -141,6 +144,9 @@ _workagent() {
                 ;;
             workagent,reload)
                 cmd="workagent__subcmd__reload"
+                ;;
+            workagent,repairs)
+                cmd="workagent__subcmd__repairs"
                 ;;
             workagent,reset-failed)
                 cmd="workagent__subcmd__reset__subcmd__failed"
@@ -186,6 +192,9 @@ _workagent() {
                 ;;
             workagent,stop)
                 cmd="workagent__subcmd__stop"
+                ;;
+            workagent,top)
+                cmd="workagent__subcmd__top"
                 ;;
             workagent,unmask)
                 cmd="workagent__subcmd__unmask"
@@ -241,6 +250,9 @@ _workagent() {
             workagent__subcmd__analyze__subcmd__help,verify)
                 cmd="workagent__subcmd__analyze__subcmd__help__subcmd__verify"
                 ;;
+            workagent__subcmd__case,answer)
+                cmd="workagent__subcmd__case__subcmd__answer"
+                ;;
             workagent__subcmd__case,dismiss)
                 cmd="workagent__subcmd__case__subcmd__dismiss"
                 ;;
@@ -258,6 +270,9 @@ _workagent() {
                 ;;
             workagent__subcmd__case,show)
                 cmd="workagent__subcmd__case__subcmd__show"
+                ;;
+            workagent__subcmd__case__subcmd__help,answer)
+                cmd="workagent__subcmd__case__subcmd__help__subcmd__answer"
                 ;;
             workagent__subcmd__case__subcmd__help,dismiss)
                 cmd="workagent__subcmd__case__subcmd__help__subcmd__dismiss"
@@ -397,6 +412,9 @@ _workagent() {
             workagent__subcmd__help,new)
                 cmd="workagent__subcmd__help__subcmd__new"
                 ;;
+            workagent__subcmd__help,open)
+                cmd="workagent__subcmd__help__subcmd__open"
+                ;;
             workagent__subcmd__help,outbox)
                 cmd="workagent__subcmd__help__subcmd__outbox"
                 ;;
@@ -414,6 +432,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help,reload)
                 cmd="workagent__subcmd__help__subcmd__reload"
+                ;;
+            workagent__subcmd__help,repairs)
+                cmd="workagent__subcmd__help__subcmd__repairs"
                 ;;
             workagent__subcmd__help,reset-failed)
                 cmd="workagent__subcmd__help__subcmd__reset__subcmd__failed"
@@ -460,6 +481,9 @@ _workagent() {
             workagent__subcmd__help,stop)
                 cmd="workagent__subcmd__help__subcmd__stop"
                 ;;
+            workagent__subcmd__help,top)
+                cmd="workagent__subcmd__help__subcmd__top"
+                ;;
             workagent__subcmd__help,unmask)
                 cmd="workagent__subcmd__help__subcmd__unmask"
                 ;;
@@ -486,6 +510,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help__subcmd__analyze,verify)
                 cmd="workagent__subcmd__help__subcmd__analyze__subcmd__verify"
+                ;;
+            workagent__subcmd__help__subcmd__case,answer)
+                cmd="workagent__subcmd__help__subcmd__case__subcmd__answer"
                 ;;
             workagent__subcmd__help__subcmd__case,dismiss)
                 cmd="workagent__subcmd__help__subcmd__case__subcmd__dismiss"
@@ -791,7 +818,7 @@ _workagent() {
 
     case "${cmd}" in
         workagent)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version init run status validate explain backlog new schema manual completions analyze review case route env cost digest outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version init run status top validate explain backlog new schema manual completions analyze review case route env cost repairs digest outbox open pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1239,8 +1266,34 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show retry replay dismiss help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show answer retry replay dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__case__subcmd__answer)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1295,8 +1348,22 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__help)
-            opts="list show retry replay dismiss help"
+            opts="list show answer retry replay dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__case__subcmd__help__subcmd__answer)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1393,13 +1460,17 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__list)
-            opts="-h -V --state --limit --json --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --state --parked --label --limit --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1967,7 +2038,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help)
-            opts="init run status validate explain backlog new schema manual completions analyze review case route env cost digest outbox pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
+            opts="init run status top validate explain backlog new schema manual completions analyze review case route env cost repairs digest outbox open pause resume kick secret demo list-units list-unit-files list-timers list-dependencies cat show diff paths edit revert enable disable mask unmask start stop restart reset-failed isolate reload plan is-active is-failed is-healthy is-enabled logs log-level backup restore doctor service metrics purge mcp confined help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2121,8 +2192,22 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__case)
-            opts="list show retry replay dismiss"
+            opts="list show answer retry replay dismiss"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__case__subcmd__answer)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2666,6 +2751,20 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__help__subcmd__open)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__help__subcmd__outbox)
             opts="list cancel dismiss release"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2863,6 +2962,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__reload)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__repairs)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3325,6 +3438,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__stop)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__top)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -3910,6 +4037,32 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__open)
+            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__outbox)
             opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list cancel dismiss release help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -4159,12 +4312,16 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__pause)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --for --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4490,6 +4647,32 @@ _workagent() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        workagent__subcmd__repairs)
+            opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         workagent__subcmd__reset__subcmd__failed)
             opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -4621,7 +4804,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__review)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show edit approve reject defer help"
+            opts="-h -V --plain --unit-dir --state-dir --color --no-pager --help --version list show edit approve reject defer help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5081,7 +5264,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__run)
-            opts="-h -V --once --json --log --log-file --log-format --unit-dir --state-dir --color --no-pager --help --version"
+            opts="-h -V --once --json --rehearse --log --log-file --log-format --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5752,6 +5935,32 @@ _workagent() {
             ;;
         workagent__subcmd__stop)
             opts="-h -V --json --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__top)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -41,7 +41,7 @@ fn a_draft_goes_from_the_page_to_its_place() {
     let drafts = reviews(&scene);
     let today = visitor.get("/");
     assert_eq!(today.status, 200, "{today:?}");
-    assert!(today.body.contains("/review/d1") && today.body.contains("/review/d2"), "{}", today.body);
+    assert!(today.body.contains("/review/1\"") && today.body.contains("/review/2\""), "{}", today.body);
 
     // As it is: the whole text came back with the form, and no edit was made of it.
     let first = drafts.first().unwrap();

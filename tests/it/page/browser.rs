@@ -45,8 +45,9 @@ impl Visitor {
         let cookie = cookie.unwrap().split(';').next().unwrap().to_owned();
         let mut visitor = Self { host: host.to_owned(), cookie, csrf: String::new() };
         let today = visitor.get("/").body;
-        visitor.csrf =
-            today.split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        let field =
+            today.split("name=\"csrf\" value=\"").nth(1).unwrap_or_else(|| panic!("no form in {today}"));
+        visitor.csrf = field.split('"').next().unwrap().to_owned();
         visitor
     }
 

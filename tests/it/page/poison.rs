@@ -53,10 +53,12 @@ fn poison(value: &mut Value, key: &str) {
         values.push(ATTACK.into());
     }
     if let (Value::Array(values), "attachments") = (&mut *value, key) {
-        values.push(serde_json::json!({ "name": ATTACK, "media_type": ATTACK, "size_bytes": 1 }));
+        // In an item, and in what a reviewer is shown of all items.
+        let file = serde_json::json!({ "name": ATTACK, "media_type": ATTACK, "size_bytes": 1 });
+        values.push(with(&file, "file"));
     }
     if let (Value::Array(values), "hidden") = (&mut *value, key) {
-        values.push(serde_json::json!({ "why": ATTACK, "text": ATTACK }));
+        values.push(with(&serde_json::json!({ "why": ATTACK, "text": ATTACK }), "part"));
     }
     if let (Value::Null, "reason" | "blocked" | "route" | "kept" | "last_error" | "url") = (&*value, key) {
         *value = match key {
@@ -64,6 +66,15 @@ fn poison(value: &mut Value, key: &str) {
             _ => ATTACK.into(),
         };
     }
+}
+
+/// The value itself, and under this name as that of the first item.
+fn with(value: &Value, name: &str) -> Value {
+    let mut both = value.clone();
+    let fields = both.as_object_mut().unwrap();
+    fields.insert(name.to_owned(), value.clone());
+    fields.insert("item".to_owned(), 0.into());
+    both
 }
 
 async fn proxy(State(daemon): State<Client>, uri: Uri) -> Response {

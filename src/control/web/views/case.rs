@@ -19,7 +19,11 @@ pub(in crate::control::web) async fn list(
     Extension(session): Extension<Session>,
     Query(query): Query<ListQuery>,
 ) -> Reply {
-    let asked = ListQuery { state: query.state.filter(|state| !state.is_empty()), limit: Some(WEB_ROWS_MAX) };
+    let asked = ListQuery {
+        state: query.state.filter(|state| !state.is_empty()),
+        limit: Some(WEB_ROWS_MAX),
+        label: None,
+    };
     let cases: Vec<Case> = page.client.get(&asked.path("/v1/cases")).await?;
     let states: Vec<&str> = CaseState::ALL.iter().map(|state| state.word()).collect();
     let values = json!({ "cases": cases, "states": states, "only": asked.state, "rows_max": WEB_ROWS_MAX });

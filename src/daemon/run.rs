@@ -52,14 +52,7 @@ pub async fn run(
     let (kicks, alive) = (running.kicks(), running.pulse());
     let (jumps, watched_clock) = (running.board().jumps().clone(), clock.clone());
     let status = status_line(&running, Counts::of(&compiled.findings).errors as u64);
-    if without_connectors(&running) {
-        tracing::warn!(
-            "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"
-        );
-    }
-    for warning in &api.warnings {
-        tracing::warn!("{warning}");
-    }
+    warn(&running, &api.warnings);
     let search_env = SearchEnv::read(&environment);
     let house = Housekeeping {
         store: store.clone(),
@@ -165,12 +158,28 @@ pub async fn run(
     store.close().await;
     drop(lock);
     log.flush();
+    tell(&outcome);
+    Ok(outcome)
+}
+
+/// What is amiss from the start.
+fn warn(running: &RunningBundle, warnings: &[String]) {
+    if without_connectors(running) {
+        tracing::warn!(
+            "no connector is enabled: nothing will arrive; `workagent validate` and README.md help on"
+        );
+    }
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+}
+
+fn tell(outcome: &StopOutcome) {
     if outcome.graceful {
         tracing::info!("stopped");
     } else {
         tracing::warn!(cut = ?outcome.cut, "stopped; what was cut goes on at the next start");
     }
-    Ok(outcome)
 }
 
 /// A reload that could not be carried through at all; what came of one that was is in status.

@@ -66,7 +66,6 @@ impl Site {
     }
 
     /// The API's router with the request that opens the page; from here on the page asks `router`.
-    #[must_use]
     pub fn beside(&self, router: Router, scrubber: &Scrubber) -> Router {
         let _ = self.0.client.set(Client::in_process(router.clone(), scrubber.clone()));
         router.merge(Router::new().route("/v1/open", post(open)).with_state(self.clone()))

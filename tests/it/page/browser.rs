@@ -1,5 +1,7 @@
 //! A browser without eyes: raw requests, a cookie, the mark of the forms.
 
+#![expect(clippy::indexing_slicing, reason = "lengths are what was read, and a test's helper fails the test")]
+
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

@@ -83,7 +83,7 @@ async fn proxy(State(daemon): State<Client>, uri: Uri) -> Response {
             poison(&mut value, "");
             axum::Json(value).into_response()
         }
-        Err(_) => StatusCode::NOT_FOUND.into_response(),
+        Err(error) => (StatusCode::NOT_FOUND, format!("{uri}: {error}")).into_response(),
     }
 }
 
@@ -94,7 +94,10 @@ fn stored_script_comes_alive_nowhere() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let url = runtime.block_on(async {
         let site = Site::new(Clock::system(), &Scrubber::new(), Group::new("test"));
-        let api = site.beside(Router::new().fallback(proxy).with_state(client), &Scrubber::new());
+        let api = site.beside(
+            Router::new().route("/{*rest}", axum::routing::get(proxy)).with_state(client),
+            &Scrubber::new(),
+        );
         Client::in_process(api, Scrubber::new()).post::<(), OpenView>("/v1/open", &()).await.unwrap().url
     });
     let visitor = Visitor::enter(&url);

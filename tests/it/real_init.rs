@@ -148,7 +148,7 @@ async fn real_init_leads_from_nothing_to_the_first_reviewed_answer() {
     person.answers("Rehearse first", "n");
     assert_eq!(person.files(), Vec::<PathBuf>::new(), "nothing is written before it was accepted");
     person.answers("Write this [yes]:", "");
-    person.answers("ready>", "workagent run >run.log 2>&1 &");
+    person.answers("ready>", "workagent run >~/run.log 2>&1 &");
     let set_up = person.begun.elapsed();
     wait_until("a draft", || person.run(&["review", "list", "--json"]).contains("\"hash\""));
     person.answers("ready>", "clear; workagent review");

@@ -35,6 +35,7 @@ fn it_is_a_whole_file_with_every_value() {
     outbound = "reviewed"
     backlog = "new"
     hold = "1m30s"
+    shadow = false
     stop_timeout = "30s"
 
     [schedule]

@@ -69,6 +69,7 @@ fn it_is_a_whole_file_with_every_value() {
     outbound = "never"
     backlog = "new"
     hold = "30s"
+    shadow = false
     stop_timeout = "30s"
 
     [schedule]

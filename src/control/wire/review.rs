@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::model::draft::Draft;
+use crate::model::effect::{Effect, Offer, OfferedValue};
 use crate::model::ids::{ActionId, DraftId};
 use crate::model::item::{Attachment, HiddenPart, Item};
 use crate::model::run::Run;
@@ -73,6 +74,40 @@ pub struct EffectView {
     /// It takes a value in free words, and this says which: "the label's name". Such a row is never `chosen`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_value: Option<String>,
+}
+
+impl EffectView {
+    /// Those of a draft, then what else is offered, each once.
+    #[must_use]
+    pub fn all(chosen: &[Effect], offers: &[Offer]) -> Vec<Self> {
+        let what_of = |effect: &Effect| {
+            let offer = offers.iter().find(|offer| offer.verb == effect.verb);
+            offer.map_or_else(|| effect.to_string(), |offer| offer.what.clone())
+        };
+        let mut views: Vec<Self> = chosen
+            .iter()
+            .map(|effect| Self {
+                effect: effect.to_string(),
+                what: what_of(effect),
+                chosen: true,
+                free_value: None,
+            })
+            .collect();
+        for offer in offers {
+            let (values, free_value) = match &offer.value {
+                OfferedValue::None => (vec![Effect::plain(&offer.verb)], None),
+                OfferedValue::OneOf(values) => {
+                    (values.iter().map(|value| Effect::with(&offer.verb, value)).collect(), None)
+                }
+                OfferedValue::Text(what) => (vec![Effect::plain(&offer.verb)], Some(what.clone())),
+            };
+            for effect in values.iter().filter(|effect| free_value.is_some() || !chosen.contains(effect)) {
+                let (effect, what) = (effect.to_string(), offer.what.clone());
+                views.push(Self { effect, what, chosen: false, free_value: free_value.clone() });
+            }
+        }
+        views
+    }
 }
 
 /// A file that came along.
@@ -181,4 +216,57 @@ pub struct ProposeBody {
 pub struct Proposed {
     /// Its id.
     pub draft: DraftId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(chosen: &[&str], expected: &[&str]) {
+        let offers = [
+            Offer::plain("close", "Close the issue"),
+            Offer::one_of("respond", "Answer the invitation", &["accepted", "declined"]),
+            Offer::text("label", "Set a label", "its name"),
+        ];
+        let chosen: Vec<Effect> = chosen.iter().map(|text| Effect::parse(text)).collect();
+        let told = |view: EffectView| {
+            let mark = if view.chosen { 'x' } else { ' ' };
+            let value = view.free_value.map(|what| format!(": <{what}>")).unwrap_or_default();
+            format!("[{mark}] {}{value} ({})", view.effect, view.what)
+        };
+        let found: Vec<String> = EffectView::all(&chosen, &offers).into_iter().map(told).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn every_effect_is_a_box_to_tick() {
+        check(
+            &[],
+            &[
+                "[ ] close (Close the issue)",
+                "[ ] respond: accepted (Answer the invitation)",
+                "[ ] respond: declined (Answer the invitation)",
+                "[ ] label: <its name> (Set a label)",
+            ],
+        );
+        check(
+            &["close", "label: bug", "respond: declined"],
+            &[
+                "[x] close (Close the issue)",
+                "[x] label: bug (Set a label)",
+                "[x] respond: declined (Answer the invitation)",
+                "[ ] respond: accepted (Answer the invitation)",
+                "[ ] label: <its name> (Set a label)",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_not_offered_any_more_still_shows() {
+        let views = EffectView::all(&[Effect::plain("reopen")], &[]);
+        assert_eq!(
+            (views[0].effect.as_str(), views[0].what.as_str(), views[0].chosen),
+            ("reopen", "reopen", true)
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! What an answer can do besides its text, as a list to be checked.
 
-use crate::control::wire::ReviewView;
+use crate::control::wire::{EffectView, ReviewView};
 use crate::model::effect::{Effect, Offer, OfferedValue};
 use crate::model::item::Item;
 
@@ -30,24 +30,12 @@ impl Choice {
 
 /// What the draft does, then what it could do.
 pub(super) fn choices(view: &ReviewView) -> Vec<Choice> {
-    let chosen = &view.draft.envelope.effects;
-    let mut choices: Vec<Choice> =
-        chosen.iter().map(|effect| Choice::Effect { effect: effect.clone(), chosen: true }).collect();
-    for offer in Item::offered(&view.items) {
-        let plain: Vec<Effect> = match &offer.value {
-            OfferedValue::None => vec![Effect { verb: offer.verb.clone(), value: String::new() }],
-            OfferedValue::OneOf(values) => {
-                values.iter().map(|value| Effect { verb: offer.verb.clone(), value: value.clone() }).collect()
-            }
-            OfferedValue::Text(what) => {
-                choices.push(Choice::Typed { verb: offer.verb.clone(), what: what.clone() });
-                continue;
-            }
-        };
-        let free = plain.into_iter().filter(|effect| !chosen.contains(effect));
-        choices.extend(free.map(|effect| Choice::Effect { effect, chosen: false }));
-    }
-    choices
+    let choice = |one: &EffectView| match &one.free_value {
+        Some(what) => Choice::Typed { verb: one.effect.clone(), what: what.clone() },
+        None => Choice::Effect { effect: Effect::parse(&one.effect), chosen: one.chosen },
+    };
+    // Of the draft as it is here, which an edit may have changed since the view was made.
+    EffectView::all(&view.draft.envelope.effects, Item::offered(&view.items)).iter().map(choice).collect()
 }
 
 /// The effects of the draft with this one turned around, as they are written. Of values that exclude each other, the

@@ -12,27 +12,7 @@ use crate::control::web::doors::Session;
 use crate::control::web::{Page, Reply, Shared, Trouble};
 use crate::control::wire::ReviewView;
 use crate::model::draft::DraftState;
-use crate::model::effect::OfferedValue;
-use crate::model::item::Item;
 use crate::model::limits::WEB_ROWS_MAX;
-
-/// Something that may happen beside the text.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Choice {
-    /// As the API takes it: `close`, `label: bug`.
-    effect: String,
-    /// For people.
-    what: String,
-    chosen: bool,
-}
-
-/// An effect whose value is words of a person's choice.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Blank {
-    verb: String,
-    what: String,
-    value: String,
-}
 
 /// A line of a diff.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -62,7 +42,6 @@ pub(in crate::control::web) async fn show(
     let queue = open(&page).await?;
     let own = view.draft.id.to_string();
     let (before, after) = neighbours(&queue, &own);
-    let (choices, blanks) = effects(&view);
     let diff = (view.draft.body != view.draft.engine_body)
         .then(|| difference(&view.draft.engine_body, &view.draft.body));
     let place = queue.iter().position(|id| *id == own).map(|at| at + 1);
@@ -71,7 +50,7 @@ pub(in crate::control::web) async fn show(
     let recipients = view.draft.envelope.recipients();
     let rows = view.draft.body.lines().count().clamp(4, 40) + 1;
     let title = view.items.last().map_or_else(|| own.clone(), |item| item.title.clone());
-    let values = json!({ "draft": view.draft, "items": view.items, "route": view.route, "blocked": view.blocked, "before": before, "after": after, "choices": choices, "blanks": blanks, "diff": diff, "place": place, "is_open": is_open, "hold": hold, "recipients": recipients, "rows": rows, "total": queue.len() });
+    let values = json!({ "draft": view.draft, "items": view.items, "route": view.route, "blocked": view.blocked, "before": before, "after": after, "effects": view.effects, "diff": diff, "place": place, "is_open": is_open, "hold": hold, "recipients": recipients, "rows": rows, "total": queue.len() });
     page.view(&session, "review.html", &title, values).await
 }
 
@@ -87,37 +66,6 @@ fn neighbours<'a>(queue: &'a [String], own: &str) -> (Option<&'a String>, Option
         Some(at) => (at.checked_sub(1).and_then(|at| queue.get(at)), queue.get(at + 1)),
         None => (None, queue.first()),
     }
-}
-
-/// What the draft has, and what else is offered.
-fn effects(view: &ReviewView) -> (Vec<Choice>, Vec<Blank>) {
-    let chosen = &view.draft.envelope.effects;
-    let mut choices: Vec<Choice> = chosen
-        .iter()
-        .map(|effect| Choice { effect: effect.to_string(), what: String::new(), chosen: true })
-        .collect();
-    let mut blanks = Vec::new();
-    for offer in Item::offered(&view.items) {
-        let forms: Vec<String> = match &offer.value {
-            OfferedValue::None => vec![offer.verb.clone()],
-            OfferedValue::OneOf(values) => {
-                values.iter().map(|value| format!("{}: {value}", offer.verb)).collect()
-            }
-            OfferedValue::Text(value) => {
-                let (verb, what) = (offer.verb.clone(), offer.what.clone());
-                blanks.push(Blank { verb, what, value: value.clone() });
-                continue;
-            }
-        };
-        for effect in forms {
-            let what = offer.what.clone();
-            match choices.iter_mut().find(|choice| choice.effect == effect) {
-                Some(choice) => choice.what = what,
-                None => choices.push(Choice { effect, what, chosen: false }),
-            }
-        }
-    }
-    (choices, blanks)
 }
 
 fn difference(before: &str, after: &str) -> Vec<Line> {

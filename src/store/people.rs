@@ -13,6 +13,7 @@ use crate::model::case::{Case, CaseState};
 use crate::model::ids::CaseId;
 use crate::model::limits;
 use crate::model::outbound::ActionState;
+use crate::model::parked::Waits;
 
 const BY_ID: &str = case_sql!("WHERE c.id = ?1");
 const ITEMS: &str = "SELECT b.body FROM items i CROSS JOIN item_bodies b ON b.item_id = i.id \
@@ -39,9 +40,8 @@ const WAITING: &str = "SELECT (SELECT count(*) FROM drafts WHERE state = 'open' 
      (SELECT min(made_at) FROM drafts WHERE state = 'open' AND (deferred_until IS NULL OR deferred_until <= ?1)), \
      (SELECT min(made_at) FROM cases WHERE state = 'queued')";
 
-/// What its newest run asked, if it did.
-pub(super) const QUESTION: &str = "SELECT detail FROM (SELECT outcome, detail FROM runs WHERE case_id = ?1 \
-     ORDER BY id DESC LIMIT 1) WHERE outcome = 'question'";
+/// What a case waits for, where it is parked.
+pub(super) const WAITS: &str = "SELECT waits FROM cases WHERE id = ?1 AND state = 'parked'";
 
 /// In front of a person's answer, in the words that the engine reads.
 const ANSWERED: &str = "You asked a question earlier; the answer is: ";
@@ -232,8 +232,9 @@ fn refused(id: CaseId, state: CaseState, wanted: &str) -> StoreError {
 
 async fn answer(tx: &mut Tx, id: CaseId, text: String) -> Result<()> {
     let (state, _) = case_state(tx, id).await?;
-    let asked = tx.first("read the question of a case", sqlx::query(QUESTION).bind(id.0)).await?;
-    if asked.is_none() || state != CaseState::Parked {
+    let row = tx.first("read what a case waits for", sqlx::query(WAITS).bind(id.0)).await?;
+    let waits: Option<String> = row.map_or(Ok(None), |row| Columns::of(&row).take())?;
+    if Waits::of(waits.as_deref()) != Waits::Question {
         return Err(StoreError::refused(format!("case {id} is {} and asks nothing", state.word())));
     }
     // Without the question, which may repeat the words of others: notes stand outside the fence of foreign text.

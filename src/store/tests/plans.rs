@@ -94,7 +94,7 @@ fn hot_statements_go_by_index() {
         ("nudge", pending::NUDGE),
         ("next nudge", pending::NEXT_NUDGE),
         ("pauses", pauses::PAUSES),
-        ("question", people::QUESTION),
+        ("waits", people::WAITS),
         ("notes", drafts::NOTES),
         ("wake", pending::WAKE),
         ("close", pending::CLOSE),

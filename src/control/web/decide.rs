@@ -1,19 +1,21 @@
 //! Decisions: each form becomes the same request that a terminal makes, by the name of `page`.
 
-use axum::Extension;
+use std::time::Duration;
+
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, header};
-use serde_json::{Value, json};
+use axum::http::HeaderMap;
 
 use super::answer::{Trouble, see};
 use super::form::Form;
 use super::views::segment;
 use super::{Reply, Shared, guard};
-use crate::control::web::doors::Session;
-use crate::control::wire::ReviewView;
+use crate::control::wire::{
+    ApproveBody, Approved, DeferBody, EditBody, PauseBody, Reason, RejectBody, ReleaseBody, ResumeBody,
+    ReviewView,
+};
 use crate::model::draft::Draft;
 use crate::model::effect::Effect;
-use std::time::Duration;
+use crate::model::pause::Pause;
 
 /// The surface, as it stands in the record.
 const BY: &str = "page";
@@ -32,8 +34,8 @@ pub(super) async fn draft(State(page): Shared, Path(id): Path<String>, form: For
     match field("do") {
         "approve" => {
             let hash = edited(&page, &base, &form).await?;
-            let body = json!({ "hash": hash, "by": BY, "stale_ok": form.get("stale_ok").is_some() });
-            page.client.post::<Value, Value>(&format!("{base}/approve"), &body).await?;
+            let body = ApproveBody { hash, by: BY.to_owned(), stale_ok: form.get("stale_ok").is_some() };
+            page.client.post::<_, Approved>(&format!("{base}/approve"), &body).await?;
             Ok(see(&after))
         }
         "save" => {
@@ -45,8 +47,8 @@ pub(super) async fn draft(State(page): Shared, Path(id): Path<String>, form: For
             if retry && field("note").trim().is_empty() {
                 return Err(Trouble::usage("another try needs a note: what should be different?"));
             }
-            let body = json!({ "note": field("note"), "retry": retry, "by": BY });
-            page.client.post::<Value, Value>(&format!("{base}/reject"), &body).await?;
+            let body = RejectBody { note: field("note").to_owned(), retry };
+            page.client.post::<_, ()>(&format!("{base}/reject"), &body).await?;
             Ok(see(&after))
         }
         "defer" => {
@@ -54,9 +56,7 @@ pub(super) async fn draft(State(page): Shared, Path(id): Path<String>, form: For
                 field("hours").parse::<u64>().ok().filter(|hours| (1..=DEFER_HOURS_MAX).contains(hours));
             let hours = hours.ok_or_else(|| Trouble::usage("defer for how many hours?"))?;
             let until = page.clock.now().plus(Duration::from_secs(hours * 3600));
-            page.client
-                .post::<Value, Value>(&format!("{base}/defer"), &json!({ "until": until, "by": BY }))
-                .await?;
+            page.client.post::<_, ()>(&format!("{base}/defer"), &DeferBody { until }).await?;
             Ok(see(&after))
         }
         _ => Err(Trouble::usage("the form names no decision")),
@@ -77,11 +77,8 @@ async fn edited(page: &super::Page, base: &str, form: &Form) -> Result<String, T
         // As it was; or as somebody else made it since, which the hash will tell.
         return Ok(hash);
     }
-    let mut change = json!({ "hash": hash, "body": body, "by": BY });
-    if !is_same && let Some(change) = change.as_object_mut() {
-        let effects: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-        change.insert("effects".to_owned(), json!(effects));
-    }
+    let effects = (!is_same).then(|| wanted.iter().map(ToString::to_string).collect());
+    let change = EditBody { hash, body: body.to_owned(), effects };
     let draft: Draft = page.client.post(&format!("{base}/edit"), &change).await?;
     Ok(draft.hash)
 }
@@ -89,7 +86,7 @@ async fn edited(page: &super::Page, base: &str, form: &Form) -> Result<String, T
 /// `POST /case/{id}/retry`
 pub(super) async fn retry(State(page): Shared, Path(id): Path<String>, _form: Form) -> Reply {
     let id = segment(&id);
-    page.client.post::<Value, Value>(&format!("/v1/cases/{id}/retry"), &json!({ "by": BY })).await?;
+    page.client.post::<(), ()>(&format!("/v1/cases/{id}/retry"), &()).await?;
     Ok(see(&format!("/case/{id}")))
 }
 
@@ -97,15 +94,15 @@ pub(super) async fn retry(State(page): Shared, Path(id): Path<String>, _form: Fo
 pub(super) async fn dismiss(State(page): Shared, Path(id): Path<String>, form: Form) -> Reply {
     let id = segment(&id);
     let reason = form.get("note").filter(|note| !note.trim().is_empty()).unwrap_or("dismissed on the page");
-    let body = json!({ "reason": reason, "by": BY });
-    page.client.post::<Value, Value>(&format!("/v1/cases/{id}/dismiss"), &body).await?;
+    let body = Reason { reason: reason.to_owned() };
+    page.client.post::<_, ()>(&format!("/v1/cases/{id}/dismiss"), &body).await?;
     Ok(see(&format!("/case/{id}")))
 }
 
 /// `POST /outbox/{id}/cancel`
 pub(super) async fn cancel(State(page): Shared, Path(id): Path<String>, _form: Form) -> Reply {
     let path = format!("/v1/outbox/{}/cancel", segment(&id));
-    page.client.post::<Value, Value>(&path, &json!({ "by": BY })).await?;
+    page.client.post::<(), ()>(&path, &()).await?;
     Ok(see("/outbox"))
 }
 
@@ -117,49 +114,41 @@ pub(super) async fn release(State(page): Shared, Path(id): Path<String>, form: F
         _ => return Err(Trouble::usage("did it arrive or not?")),
     };
     let path = format!("/v1/outbox/{}/release", segment(&id));
-    page.client.post::<Value, Value>(&path, &json!({ "was_sent": was_sent, "by": BY })).await?;
+    page.client.post::<_, ()>(&path, &ReleaseBody { was_sent }).await?;
     Ok(see("/outbox"))
 }
 
 /// `POST /outbox/{id}/dismiss`
 pub(super) async fn give_up(State(page): Shared, Path(id): Path<String>, _form: Form) -> Reply {
     let path = format!("/v1/outbox/{}/dismiss", segment(&id));
-    page.client.post::<Value, Value>(&path, &json!({ "by": BY })).await?;
+    page.client.post::<(), ()>(&path, &()).await?;
     Ok(see("/outbox"))
 }
 
 /// `POST /units/{unit}/kick`
 pub(super) async fn kick(State(page): Shared, Path(unit): Path<String>, _form: Form) -> Reply {
-    page.client.post::<Value, Value>(&format!("/v1/kick/{}", segment(&unit)), &json!({})).await?;
+    page.client.post::<(), ()>(&format!("/v1/kick/{}", segment(&unit)), &()).await?;
     Ok(see("/units"))
 }
 
 /// `POST /pause`
 pub(super) async fn pause(State(page): Shared, _form: Form) -> Reply {
-    page.client.post::<Value, Value>("/v1/pause", &json!({})).await?;
+    page.client.post::<_, Pause>("/v1/pause", &PauseBody::default()).await?;
     Ok(see("/"))
 }
 
 /// `POST /resume`
 pub(super) async fn resume(State(page): Shared, _form: Form) -> Reply {
-    page.client.post::<Value, Value>("/v1/resume", &json!({})).await?;
+    page.client.post::<_, ()>("/v1/resume", &ResumeBody::default()).await?;
     Ok(see("/"))
 }
 
 /// `POST /logout`
-pub(super) async fn logout(
-    State(page): Shared,
-    Extension(_session): Extension<Session>,
-    headers: HeaderMap,
-    _form: Form,
-) -> Reply {
+pub(super) async fn logout(State(page): Shared, headers: HeaderMap, _form: Form) -> Reply {
     if let Some(cookie) = guard::cookie(page.port, &headers) {
         page.doors.leave(cookie);
     }
     let mut answer = see("/");
-    let gone = format!("workagent-{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0", page.port);
-    if let Ok(value) = HeaderValue::from_str(&gone) {
-        answer.headers_mut().insert(header::SET_COOKIE, value);
-    }
+    guard::set_cookie(&mut answer, page.port, "", Duration::ZERO);
     Ok(answer)
 }

@@ -1,6 +1,7 @@
 //! What every request to the page must pass, and what every answer carries.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -73,9 +74,23 @@ fn is_ours(host: &str, port: u16) -> bool {
     matches!(name, "127.0.0.1" | "localhost") && number == port.to_string()
 }
 
-/// The value of our cookie, named after the port: two daemons on one machine do not log each other out.
+/// Named after the port: two daemons on one machine do not log each other out.
+fn cookie_name(port: u16) -> String {
+    format!("workagent-{port}")
+}
+
+/// Has a browser keep our cookie for so long, or forget it. No script reads it, no other site sends it.
+pub(super) fn set_cookie(answer: &mut Response, port: u16, value: &str, life: Duration) {
+    let (name, life_s) = (cookie_name(port), life.as_secs());
+    let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={life_s}");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        answer.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+}
+
+/// The value of our cookie.
 pub(super) fn cookie(port: u16, headers: &HeaderMap) -> Option<&str> {
-    let name = format!("workagent-{port}");
+    let name = cookie_name(port);
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     all.flat_map(|line| line.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Query, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -118,11 +118,6 @@ async fn login(State(page): Shared, Query(entry): Query<Entry>) -> Response {
     };
     // Not a redirect: with that, a browser that came from another site would keep a strict cookie to itself.
     let mut answer = page.html(StatusCode::OK, "entered.html", json!({}));
-    let life_s = WEB_SESSION_LIFE_MAX.as_secs();
-    let port = page.port;
-    let cookie = format!("workagent-{port}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age={life_s}");
-    if let Ok(value) = HeaderValue::from_str(&cookie) {
-        answer.headers_mut().insert(header::SET_COOKIE, value);
-    }
+    guard::set_cookie(&mut answer, page.port, &cookie, WEB_SESSION_LIFE_MAX);
     answer
 }

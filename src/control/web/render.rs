@@ -21,6 +21,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("outbox.html", include_str!("assets/outbox.html")),
     ("units.html", include_str!("assets/units.html")),
     ("trouble.html", include_str!("assets/trouble.html")),
+    ("bare.html", include_str!("assets/bare.html")),
     ("outside.html", include_str!("assets/outside.html")),
     ("entered.html", include_str!("assets/entered.html")),
 ];

@@ -4,7 +4,7 @@ use axum::Extension;
 use axum::extract::{Path, Query, State};
 use serde_json::json;
 
-use super::segment;
+use super::{listed, segment};
 use crate::control::web::doors::Session;
 use crate::control::web::{Reply, Shared};
 use crate::control::wire::ListQuery;
@@ -19,14 +19,10 @@ pub(in crate::control::web) async fn list(
     Extension(session): Extension<Session>,
     Query(query): Query<ListQuery>,
 ) -> Reply {
-    let asked = ListQuery {
-        state: query.state.filter(|state| !state.is_empty()),
-        limit: Some(WEB_ROWS_MAX),
-        label: None,
-    };
-    let cases: Vec<Case> = page.client.get(&asked.path("/v1/cases")).await?;
+    let only = query.state.filter(|state| !state.is_empty());
+    let cases: Vec<Case> = page.client.get(&listed("/v1/cases", only.as_deref())).await?;
     let states: Vec<&str> = CaseState::ALL.iter().map(|state| state.word()).collect();
-    let values = json!({ "cases": cases, "states": states, "only": asked.state, "rows_max": WEB_ROWS_MAX });
+    let values = json!({ "cases": cases, "states": states, "only": only, "rows_max": WEB_ROWS_MAX });
     page.view(&session, "cases.html", "Cases", values).await
 }
 

@@ -4,9 +4,9 @@ use axum::Extension;
 use axum::extract::State;
 use serde_json::json;
 
+use super::listed;
 use crate::control::web::doors::Session;
 use crate::control::web::{Reply, Shared};
-use crate::model::limits::WEB_ROWS_MAX;
 use crate::model::outbound::{ActionState, OutboundAction};
 
 /// `GET /outbox`
@@ -16,11 +16,10 @@ pub(in crate::control::web) async fn list(
 ) -> Reply {
     let mut open = Vec::new();
     for state in [ActionState::Held, ActionState::Uncertain, ActionState::Approved, ActionState::Sending] {
-        let path = format!("/v1/outbox?state={}&limit={WEB_ROWS_MAX}", state.word());
-        let actions: Vec<OutboundAction> = page.client.get(&path).await?;
+        let actions: Vec<OutboundAction> = page.client.get(&listed("/v1/outbox", Some(state.word()))).await?;
         open.extend(actions);
     }
-    let newest: Vec<OutboundAction> = page.client.get(&format!("/v1/outbox?limit={WEB_ROWS_MAX}")).await?;
+    let newest: Vec<OutboundAction> = page.client.get(&listed("/v1/outbox", None)).await?;
     let is_over = |action: &OutboundAction| {
         matches!(action.state, ActionState::Sent | ActionState::Dead | ActionState::Cancelled)
     };

@@ -5,12 +5,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::json;
 
+use super::listed;
 use crate::control::health::Health;
 use crate::control::web::doors::Session;
 use crate::control::web::{Reply, Shared};
 use crate::control::wire::{ActiveState, ReviewView, StatusView};
+use crate::model::case::{Case, CaseState};
 use crate::model::limits::WEB_ROWS_MAX;
-use crate::model::outbound::OutboundAction;
+use crate::model::outbound::{ActionState, OutboundAction};
 
 /// `GET /`
 pub(in crate::control::web) async fn today(
@@ -19,11 +21,10 @@ pub(in crate::control::web) async fn today(
 ) -> Reply {
     let status: StatusView = page.client.get("/v1/status").await?;
     let reviews: Vec<ReviewView> = page.client.get(&format!("/v1/reviews?limit={WEB_ROWS_MAX}")).await?;
-    let asked = |state: &str| format!("/v1/outbox?state={state}&limit={WEB_ROWS_MAX}");
-    let held: Vec<OutboundAction> = page.client.get(&asked("held")).await?;
-    let approved: Vec<OutboundAction> = page.client.get(&asked("approved")).await?;
-    let parked: Vec<crate::model::case::Case> =
-        page.client.get(&format!("/v1/cases?state=parked&limit={WEB_ROWS_MAX}")).await?;
+    let sends = |state: ActionState| listed("/v1/outbox", Some(state.word()));
+    let held: Vec<OutboundAction> = page.client.get(&sends(ActionState::Held)).await?;
+    let approved: Vec<OutboundAction> = page.client.get(&sends(ActionState::Approved)).await?;
+    let parked: Vec<Case> = page.client.get(&listed("/v1/cases", Some(CaseState::Parked.word()))).await?;
     let ill: Vec<_> = status
         .units
         .iter()

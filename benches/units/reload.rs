@@ -128,7 +128,16 @@ impl Live1k {
         let service = ServiceManager::of(&Environment::default());
         let mut watcher = Watcher::new(search, WatchOptions::default());
         let log = Log::unheard(clock.clone());
-        let rooms = Rooms { store, secrets, environment, clock, service, watched: watcher.modes(), log };
+        let rooms = Rooms {
+            store,
+            secrets,
+            environment,
+            clock,
+            service,
+            watched: watcher.modes(),
+            log,
+            told: Arc::default(),
+        };
         let reloader = Reloader::new(rooms, Start { files, compiled, running }, present.clone());
         // The first look comes by itself.
         tokio.block_on(watcher.changed());

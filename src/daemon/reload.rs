@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use self::changes::{Changes, Side, differing, needs_restart};
@@ -75,6 +75,8 @@ pub struct Rooms {
     pub watched: WatchModes,
     /// What is logged, by the daemon unit and by hand.
     pub log: Log,
+    /// Told when another plan counts.
+    pub told: Arc<Notify>,
 }
 
 /// What the daemon was started from.
@@ -320,6 +322,7 @@ impl Reloader {
             needs_restart: inner.needs_restart(daemon_text(source)),
             ..Present::new(plan, bundle.generation, errors)
         });
+        self.0.rooms.told.notify_one();
     }
 }
 

@@ -62,6 +62,8 @@ pub async fn run(
         present: api.present.clone(),
         clock: clock.clone(),
     };
+    let process = Group::new("process");
+    let site = Site::new(clock.clone(), &scrubber, process.clone());
     let rooms = Rooms {
         store: store.clone(),
         secrets,
@@ -70,12 +72,11 @@ pub async fn run(
         service,
         watched: watcher.modes(),
         log: log.clone(),
+        told: site.woken(),
     };
     let start = Start { files, compiled, running };
     let reloader = Reloader::new(rooms, start, api.present.clone());
     let manager: Option<Arc<dyn Manager>> = Some(Arc::new(reloader.clone()));
-    let process = Group::new("process");
-    let site = Site::new(clock.clone(), &scrubber, process.clone());
     let present = api.present.clone();
     let router = site.beside(api::router(ApiState { kicks, manager, daemon: true, ..api }), &scrubber);
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use workagent::bundle::RunningBundle;
@@ -60,6 +61,7 @@ impl Daemon {
             clock,
             service,
             watched: WatchModes::default(),
+            told: Arc::default(),
         };
         let reloader = Reloader::new(rooms, Start { files, compiled, running }, present.clone());
         Self { reloader, board, present, store, _lock: lock }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::routing::post;
 use axum::{Json, Router};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::doors::Doors;
@@ -25,7 +25,7 @@ use crate::secret::Scrubber;
 use crate::supervise::Group;
 use crate::unit::plan::WebSettings;
 
-/// How often the daemon unit is looked at, which is a look into memory.
+/// How often it is looked whether a visitor for whom it listens is still there, and whether a port can be had after all.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The page as the daemon sees it. Cheap to clone; clones are the same.
@@ -40,6 +40,8 @@ struct Inner {
     /// Set once, when the API's router is whole.
     client: OnceLock<Client>,
     listening: Mutex<Option<Listening>>,
+    /// Another plan counts, or a visitor came.
+    woken: Arc<Notify>,
 }
 
 struct Listening {
@@ -62,7 +64,14 @@ impl Site {
         };
         let doors = Arc::new(Doors::new(clock.clone()));
         let (client, listening) = (OnceLock::new(), Mutex::default());
-        Self(Arc::new(Inner { doors, templates, clock, group, client, listening }))
+        let woken = Arc::default();
+        Self(Arc::new(Inner { doors, templates, clock, group, client, listening, woken }))
+    }
+
+    /// To be told when another plan counts.
+    #[must_use]
+    pub fn woken(&self) -> Arc<Notify> {
+        Arc::clone(&self.0.woken)
     }
 
     /// The API's router with the request that opens the page; from here on the page asks `router`.
@@ -71,7 +80,7 @@ impl Site {
         router.merge(Router::new().route("/v1/open", post(open)).with_state(self.clone()))
     }
 
-    /// Makes it as the daemon unit says: called after every reload, and now and then. What a visitor opened stays until
+    /// Makes it as the daemon unit says: called after every reload, and while a visitor is there. What a visitor opened stays until
     /// nobody is logged in.
     ///
     /// # Errors
@@ -112,7 +121,11 @@ impl Site {
         let mut listening = self.0.listening.lock().await;
         let port = match &*listening {
             Some(now) => now.port,
-            None => listening.insert(self.listen(None).await?).port,
+            None => {
+                let port = listening.insert(self.listen(None).await?).port;
+                self.0.woken.notify_one();
+                port
+            }
         };
         let token = self.0.doors.token();
         Ok(OpenView {
@@ -149,24 +162,33 @@ impl Site {
         Ok(Listening { port: number, by_unit, stop })
     }
 
-    /// Follows the daemon unit as it is at each moment. Never ends by itself.
+    /// Follows the daemon unit as it is at each moment. Never ends by itself, and rests while there is nothing to see to.
     pub async fn keep(&self, present: Live<Present>) {
         let mut said = None;
         loop {
             let wanted = present.get().plan.daemon.web;
-            match self.follow(wanted).await {
-                Ok(()) => said = None,
-                // Once for each thing wanted, not with every look.
-                Err(error) if said != Some(wanted) => {
-                    said = Some(wanted);
-                    tracing::error!(
-                        port = wanted.port,
-                        "the page cannot listen, and is tried again: {error}"
-                    );
+            let is_settled = match self.follow(wanted).await {
+                Ok(()) => {
+                    said = None;
+                    wanted.enabled || self.0.listening.lock().await.is_none()
                 }
-                Err(_) => {}
+                Err(error) => {
+                    // Once for each thing wanted, not with every look.
+                    if said != Some(wanted) {
+                        said = Some(wanted);
+                        tracing::error!(
+                            port = wanted.port,
+                            "the page cannot listen, and is tried again: {error}"
+                        );
+                    }
+                    false
+                }
+            };
+            if is_settled {
+                self.0.woken.notified().await;
+            } else {
+                let _ = tokio::time::timeout(LOOK_EVERY, self.0.woken.notified()).await;
             }
-            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 

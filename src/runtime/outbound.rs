@@ -42,9 +42,6 @@ const CONFIRM: Backoff = Backoff { first: Duration::from_secs(20), max: Duration
 /// After the journal could not be written: the disk may be full, and a send without a journal is none.
 const STALL: Duration = Duration::from_secs(5);
 
-/// Between two looks while sends of a paused connector wait.
-const PAUSED_LOOK: Duration = Duration::from_secs(2);
-
 /// Credentials refused at sending: tried again after this if nobody replaces them.
 const AUTH_WAIT: Duration = Duration::from_secs(600);
 
@@ -181,12 +178,10 @@ impl OutboundRuntime {
         if waiting || self.jobs.running() > 0 {
             return Ok(Next::WhenWoken);
         }
-        let mut due = parts.store.next_due(Due::Actions).await?;
-        if !paused.is_empty() {
-            // What is due of a paused connector is no reason to look at once, and again, and again.
-            due = due.map(|due| due.max(parts.clock.now().plus(PAUSED_LOOK)));
-        }
-        Ok(due.into_iter().chain(look_again).min().map_or(Next::WhenWoken, Next::At))
+        let due = parts.store.next_due(Due::Actions(&paused)).await?;
+        let resumed = pauses.units.iter().filter(|(unit, _)| unit.ends_with(".connector"));
+        let resumed = resumed.filter_map(|(_, pause)| pause.until);
+        Ok(due.into_iter().chain(look_again).chain(resumed).min().map_or(Next::WhenWoken, Next::At))
     }
 
     fn collect(&self) -> (OutboundSummary, Vec<CycleError>) {

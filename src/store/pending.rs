@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::rows::Columns;
+use super::rows::{Columns, json};
 use super::types::Due;
 use super::writer::Tx;
 use super::{Result, Store, journal};
@@ -30,7 +30,9 @@ pub(super) const NEXT_DRAFT: &str =
 
 pub(super) const NEXT_ACTION: &str = "SELECT min(at) FROM ( \
      SELECT min(not_before) AS at FROM actions WHERE state = 'approved' \
-     UNION ALL SELECT min(not_before) FROM actions WHERE state = 'uncertain')";
+     AND connector NOT IN (SELECT value FROM json_each(?1)) \
+     UNION ALL SELECT min(not_before) FROM actions WHERE state = 'uncertain' \
+     AND connector NOT IN (SELECT value FROM json_each(?1)))";
 
 pub(super) const NEXT_LEASE: &str = "SELECT min(lease_until) FROM cases WHERE state = 'running'";
 
@@ -82,11 +84,11 @@ impl Store {
     }
 
     /// The earliest moment at which something becomes due by time alone.
-    pub async fn next_due(&self, what: Due) -> Result<Option<Timestamp>> {
+    pub async fn next_due(&self, what: Due<'_>) -> Result<Option<Timestamp>> {
         let query = match what {
             Due::Parked => sqlx::query(NEXT_PARKED),
             Due::Drafts => sqlx::query(NEXT_DRAFT).bind(self.now().0),
-            Due::Actions => sqlx::query(NEXT_ACTION),
+            Due::Actions(but_of) => sqlx::query(NEXT_ACTION).bind(json(&but_of)),
             Due::Leases => sqlx::query(NEXT_LEASE),
         };
         match self.read_first("read what is due next", query).await? {

@@ -378,13 +378,13 @@ pub struct CaseRecord {
 
 /// What becomes due by time alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum Due<'a> {
     /// Parked cases.
     Parked,
     /// Deferred drafts.
     Drafts,
-    /// Approved and uncertain actions.
-    Actions,
+    /// Approved and uncertain actions, without those of some connectors.
+    Actions(&'a [&'a str]),
     /// Leases that run out.
     Leases,
 }

@@ -113,6 +113,32 @@ impl Case {
     }
 }
 
+#[cfg(test)]
+impl Case {
+    /// For tests that look at little of it.
+    pub(crate) fn sample(id: i64, state: CaseState) -> Self {
+        Self {
+            id: CaseId(id),
+            connector: "inbox".into(),
+            kind: "mail".into(),
+            title: format!("case {id}"),
+            author: String::new(),
+            state,
+            reason: None,
+            until: None,
+            route: None,
+            engine: None,
+            priority: 0,
+            attempts: 0,
+            attempts_extra: 0,
+            items: 1,
+            made_at: Timestamp(0),
+            changed_at: Timestamp(0),
+            labels: Vec::new(),
+        }
+    }
+}
+
 /// A case taken for a limited time. `token` fences every later write: a lost lease writes nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lease {

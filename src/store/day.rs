@@ -1,9 +1,9 @@
 //! What happened in a span of time, over all cases: for the report of a day.
 
+use super::journal::{self, JournalLine};
 use super::rows::{Columns, case, case_sql, json};
 use super::{Result, Store, StoreError};
 use crate::model::case::Case;
-use crate::model::ids::CaseId;
 use crate::model::time::Timestamp;
 
 const DOING: &str = "read what happened in a day";
@@ -15,24 +15,11 @@ pub(super) const FROM_HERE: &str = "SELECT id, at FROM journal WHERE id >= ?1 OR
 pub(super) const LAST_LINE: &str = "SELECT max(id) FROM journal";
 
 /// Another try of a send and the like are noise in a report; what is left out here is in the record of the case.
-pub(super) const OF_DAY: &str = "SELECT case_id, at, event, detail FROM journal \
+pub(super) const OF_DAY: &str = "SELECT id, case_id, at, event, detail FROM journal \
      WHERE id >= ?1 AND at >= ?2 AND at < ?3 AND event NOT IN ('claimed', 'sending', 'routed', 'queued') \
      ORDER BY id LIMIT ?4";
 
 pub(super) const CASES_OF: &str = case_sql!("WHERE c.id IN (SELECT value FROM json_each(?1)) ORDER BY c.id");
-
-/// A line of the journal, with its case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DayLine {
-    /// The case.
-    pub case: CaseId,
-    /// When.
-    pub at: Timestamp,
-    /// `item`, `draft`, `approved`, `sent`, …
-    pub event: String,
-    /// For people.
-    pub detail: String,
-}
 
 impl Store {
     /// What the journal says from a moment on and before another, oldest first, with the cases as they are now. At most
@@ -42,7 +29,7 @@ impl Store {
         from: Timestamp,
         to: Timestamp,
         lines_max: usize,
-    ) -> Result<(Vec<DayLine>, Vec<Case>)> {
+    ) -> Result<(Vec<JournalLine>, Vec<Case>)> {
         let mut snapshot = self.snapshot().await?;
         let row =
             sqlx::query(LAST_LINE).fetch_optional(&mut *snapshot).await.map_err(StoreError::sql(DOING))?;
@@ -71,16 +58,7 @@ impl Store {
         let limit = i64::try_from(lines_max).unwrap_or(i64::MAX);
         let query = sqlx::query(OF_DAY).bind(low).bind(from.0).bind(to.0).bind(limit);
         let rows = query.fetch_all(&mut *snapshot).await.map_err(StoreError::sql(DOING))?;
-        let line = |row| {
-            let mut columns = Columns::of(row);
-            Ok(DayLine {
-                case: CaseId(columns.take()?),
-                at: columns.time()?,
-                event: columns.take()?,
-                detail: columns.take()?,
-            })
-        };
-        let lines = rows.iter().map(line).collect::<Result<Vec<DayLine>>>()?;
+        let lines = rows.iter().map(journal::line).collect::<Result<Vec<JournalLine>>>()?;
         let mut ids: Vec<i64> = lines.iter().map(|line| line.case.0).collect();
         ids.sort_unstable();
         ids.dedup();

@@ -1,6 +1,7 @@
 //! The record of a case, line by line, written with what it tells of.
 
 use serde::{Deserialize, Serialize};
+use sqlx::sqlite::SqliteRow;
 
 use super::rows::{Columns, json};
 use super::writer::Tx;
@@ -42,18 +43,20 @@ impl Store {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let query = sqlx::query(NEWEST).bind(after).bind(limit);
         let rows = self.read_all("read the journal", query).await?;
-        let line = |row| {
-            let mut columns = Columns::of(row);
-            Ok(JournalLine {
-                id: columns.take()?,
-                case: CaseId(columns.take()?),
-                at: columns.time()?,
-                event: columns.take()?,
-                detail: columns.take()?,
-            })
-        };
         rows.iter().rev().map(line).collect()
     }
+}
+
+/// From id, case, time, event and detail.
+pub(super) fn line(row: &SqliteRow) -> Result<JournalLine> {
+    let mut columns = Columns::of(row);
+    Ok(JournalLine {
+        id: columns.take()?,
+        case: CaseId(columns.take()?),
+        at: columns.time()?,
+        event: columns.take()?,
+        detail: columns.take()?,
+    })
 }
 
 pub(super) async fn note(

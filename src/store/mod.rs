@@ -55,7 +55,6 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use around::Around;
 pub use copies::{before_migrations, check_copy, check_database, copy_database, empty_log};
-pub use day::DayLine;
 pub use error::StoreError;
 pub use journal::JournalLine;
 pub use life::{Expected, Life, Restored};

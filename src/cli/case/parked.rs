@@ -39,31 +39,14 @@ mod tests {
 
     use super::*;
     use crate::model::case::{Case, CaseState};
-    use crate::model::ids::{ActionId, CaseId};
+    use crate::model::ids::ActionId;
     use crate::model::parked::Waits;
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
     fn parked(id: i64, waits: Waits, reason: &str, until_s: Option<u64>) -> Parked {
-        let case = Case {
-            id: CaseId(id),
-            connector: "inbox".into(),
-            kind: "mail".into(),
-            title: "Lunch on Friday, with everybody who comes".into(),
-            author: "Pat".into(),
-            state: CaseState::Parked,
-            reason: Some(reason.into()),
-            until: None,
-            route: None,
-            engine: None,
-            priority: 0,
-            attempts: 1,
-            attempts_extra: 0,
-            items: 1,
-            made_at: NOW,
-            changed_at: NOW,
-            labels: Vec::new(),
-        };
+        let title = "Lunch on Friday, with everybody who comes".into();
+        let case = Case { title, ..Case::sample(id, CaseState::Parked) };
         let until = until_s.map(|seconds| NOW.plus(Duration::from_secs(seconds)));
         let since = NOW.minus(Duration::from_secs(300));
         let action = (waits == Waits::HeldSend).then_some(ActionId(4));

@@ -12,7 +12,7 @@ use crate::model::case::{Case, CaseState};
 use crate::model::ids::CaseId;
 use crate::model::limits;
 use crate::model::time::{day_bounds, local_date, start_of_date};
-use crate::store::DayLine;
+use crate::store::JournalLine;
 
 pub(super) async fn digest(State(state): Shared, Query(query): Query<DigestQuery>) -> Reply<DigestView> {
     let now = state.clock.now();
@@ -43,7 +43,7 @@ pub(super) async fn digest(State(state): Shared, Query(query): Query<DigestQuery
     }))
 }
 
-fn events(lines: &[DayLine]) -> BTreeMap<String, u64> {
+fn events(lines: &[JournalLine]) -> BTreeMap<String, u64> {
     let mut events = BTreeMap::new();
     for line in lines {
         *events.entry(line.event.clone()).or_default() += 1;
@@ -52,10 +52,10 @@ fn events(lines: &[DayLine]) -> BTreeMap<String, u64> {
 }
 
 /// Pure: the lines given to their cases, the cases put together by what became of them.
-fn groups(lines: Vec<DayLine>, cases: Vec<Case>) -> Vec<DigestGroup> {
+fn groups(lines: Vec<JournalLine>, cases: Vec<Case>) -> Vec<DigestGroup> {
     let mut of: BTreeMap<CaseId, Vec<DigestLine>> = BTreeMap::new();
     let mut order: Vec<CaseId> = Vec::new();
-    for DayLine { case, at, event, detail } in lines {
+    for JournalLine { case, at, event, detail, .. } in lines {
         let known = of.entry(case).or_default();
         if known.is_empty() {
             order.push(case);
@@ -98,29 +98,13 @@ mod tests {
     use super::*;
     use crate::model::time::Timestamp;
 
-    fn line(case: i64, event: &str) -> DayLine {
-        DayLine { case: CaseId(case), at: Timestamp(case), event: event.into(), detail: String::new() }
-    }
-
-    fn case(id: i64, state: CaseState) -> Case {
-        Case {
-            id: CaseId(id),
-            connector: "inbox".into(),
-            kind: "mail".into(),
-            title: format!("case {id}"),
-            author: String::new(),
-            state,
-            reason: None,
-            until: None,
-            route: None,
-            engine: None,
-            priority: 0,
-            attempts: 0,
-            attempts_extra: 0,
-            items: 1,
-            made_at: Timestamp(0),
-            changed_at: Timestamp(0),
-            labels: Vec::new(),
+    fn line(case: i64, event: &str) -> JournalLine {
+        JournalLine {
+            id: case,
+            case: CaseId(case),
+            at: Timestamp(case),
+            event: event.into(),
+            detail: String::new(),
         }
     }
 
@@ -138,10 +122,10 @@ mod tests {
             line(9, "item"),
         ];
         let cases = vec![
-            case(1, CaseState::New),
-            case(2, CaseState::Review),
-            case(3, CaseState::Parked),
-            case(4, CaseState::Closed),
+            Case::sample(1, CaseState::New),
+            Case::sample(2, CaseState::Review),
+            Case::sample(3, CaseState::Parked),
+            Case::sample(4, CaseState::Closed),
         ];
         let shown: Vec<String> = groups(lines.clone(), cases)
             .iter()

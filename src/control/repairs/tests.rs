@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::control::wire::{ActiveState, CountsView, ErrorView, Mode, RestView};
 use crate::model::case::{Case, CaseState};
-use crate::model::ids::{ActionId, CaseId};
+use crate::model::ids::ActionId;
 use crate::model::time::Timestamp;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
@@ -33,25 +33,7 @@ fn status(units: Vec<UnitView>) -> StatusView {
 }
 
 fn parked(id: i64, waits: Waits, until: Option<Timestamp>) -> Parked {
-    let case = Case {
-        id: CaseId(id),
-        connector: "inbox".into(),
-        kind: "mail".into(),
-        title: format!("title {id}"),
-        author: "Pat".into(),
-        state: CaseState::Parked,
-        reason: None,
-        until,
-        route: None,
-        engine: None,
-        priority: 0,
-        attempts: 1,
-        attempts_extra: 0,
-        items: 1,
-        made_at: NOW,
-        changed_at: NOW,
-        labels: Vec::new(),
-    };
+    let case = Case { title: format!("title {id}"), until, ..Case::sample(id, CaseState::Parked) };
     let action = (waits == Waits::HeldSend).then_some(ActionId(4));
     Parked { case, waits, reason: "because".into(), until, since: NOW, draft: None, action }
 }

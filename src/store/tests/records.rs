@@ -74,7 +74,7 @@ async fn a_day_is_what_happened_in_it() {
     bench.clock.advance(Duration::from_secs(120));
     let (second, _) = bench.running("b").await;
     let end = bench.store.time().plus(Duration::from_secs(60));
-    let ids = |(lines, cases): (Vec<DayLine>, Vec<Case>)| {
+    let ids = |(lines, cases): (Vec<JournalLine>, Vec<Case>)| {
         assert!(lines.iter().any(|line| line.event == "item"), "{lines:?}");
         cases.iter().map(|case| case.id).collect::<Vec<_>>()
     };

@@ -9,6 +9,7 @@ use super::case::pretty;
 use super::context::Context;
 use super::error::CliError;
 use super::look::table;
+use super::span::span;
 use crate::control::wire::log::{LogLevelBody, LogLevelsView};
 use crate::daemon::exit;
 use crate::model::log_filter::{LogFilter, LogLevel};
@@ -22,7 +23,7 @@ pub struct LogLevelArgs {
     #[arg(value_name = "UNIT|LEVEL", num_args = 0..=2)]
     words: Vec<String>,
     /// Go back by itself after so long, at most 30 days; else it lasts until the daemon ends
-    #[arg(long = "for", value_name = "SPAN", value_parser = span)]
+    #[arg(long = "for", value_name = "SPAN", value_parser = |text: &str| span(text, "10m, 2h, 1d"))]
     span: Option<Duration>,
     /// Print JSON
     #[arg(long)]
@@ -31,10 +32,6 @@ pub struct LogLevelArgs {
 
 /// Takes a change by hand back.
 const USUAL: &str = "usual";
-
-fn span(text: &str) -> Result<Duration, String> {
-    crate::unit::parse_duration(text).ok_or_else(|| "a span looks like 10m, 2h, 1d".to_owned())
-}
 
 /// Runs the command.
 pub async fn command(args: LogLevelArgs, context: &mut Context<'_>) -> Result<u8, CliError> {

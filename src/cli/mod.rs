@@ -52,6 +52,7 @@ mod screen;
 pub mod secret;
 pub mod service;
 pub mod show;
+mod span;
 pub mod status;
 pub mod top;
 mod tty;

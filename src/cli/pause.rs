@@ -8,6 +8,7 @@ use super::backend::Backend;
 use super::context::Context;
 use super::error::CliError;
 use super::orders::unit_of;
+use super::span::span;
 use crate::control::wire::{PauseBody, ResumeBody, StatusView};
 use crate::daemon::exit;
 use crate::model::pause::Pause;
@@ -25,7 +26,7 @@ pub struct PauseArgs {
     /// Only this engine, which gets no case then, or this connector, which sends nothing; else everything
     unit: Option<String>,
     /// End the pause by itself after this: `30m`, `2h`, `1d`
-    #[arg(long = "for", value_name = "SPAN", value_parser = span)]
+    #[arg(long = "for", value_name = "SPAN", value_parser = |text: &str| span(text, "30m, 2h, 1d"))]
     span: Option<Duration>,
 }
 
@@ -34,10 +35,6 @@ pub struct PauseArgs {
 pub struct ResumeArgs {
     /// Only the pause of this unit; else all pauses
     unit: Option<String>,
-}
-
-fn span(text: &str) -> Result<Duration, String> {
-    crate::unit::parse_duration(text).ok_or_else(|| "a span looks like 30m, 2h, 1d".to_owned())
 }
 
 /// Stops claims and sends; polling goes on, running engines finish.

@@ -13,6 +13,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, ago, line, table};
 use super::screen::can_draw;
+use super::span::span;
 use crate::control::wire::{ApproveBody, Approved, DeferBody, RejectBody, ReviewView};
 use crate::daemon::exit;
 use crate::model::ids::DraftId;
@@ -88,14 +89,9 @@ enum ReviewCommand {
         /// The draft
         draft: DraftId,
         /// For how long, `2h`, `3d`
-        #[arg(default_value = "1d", value_parser = span)]
+        #[arg(default_value = "1d", value_parser = |text: &str| span(text, "90s, 2h, 3d"))]
         span: std::time::Duration,
     },
-}
-
-/// Reads `90s`, `2h`, `3d`.
-fn span(text: &str) -> Result<std::time::Duration, String> {
-    crate::unit::parse_duration(text).ok_or_else(|| "a span looks like 90s, 2h, 3d".to_owned())
 }
 
 /// Runs the command; without a subcommand, shows the open drafts on a full screen, or walks through them.

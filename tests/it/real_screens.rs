@@ -75,6 +75,15 @@ fn opened(house: &House) -> (Daemon, Terminal) {
     (daemon, terminal(house, 80, 24, &[]))
 }
 
+/// One draft waits.
+fn with_a_question() -> (House, Daemon, Terminal) {
+    let house = house();
+    mail(&house, 1, "Question 1", "Can you come?");
+    let (daemon, person) = opened(&house);
+    drafts(&house, 1);
+    (house, daemon, person)
+}
+
 #[test]
 fn real_screens_take_ten_cases_from_arrival_to_receipt() {
     if !lab_is_on() {
@@ -214,10 +223,7 @@ fn real_screens_give_the_terminal_back() {
     if !lab_is_on() {
         return;
     }
-    let house = house();
-    mail(&house, 1, "Question 1", "Can you come?");
-    let (daemon, mut person) = opened(&house);
-    drafts(&house, 1);
+    let (house, daemon, mut person) = with_a_question();
     let usual = |person: &mut Terminal, what: &str| {
         person.command("stty -a | grep -o -- '.icanon' && stty -a | grep -o -- '.echo '");
         let screen = person.until(what, |screen| screen.contains("echo"));
@@ -276,10 +282,7 @@ fn real_screens_watch_the_daemon() {
     if !lab_is_on() {
         return;
     }
-    let house = house();
-    mail(&house, 1, "Question 1", "Can you come?");
-    let (daemon, mut person) = opened(&house);
-    drafts(&house, 1);
+    let (house, daemon, mut person) = with_a_question();
     person.command("workagent top");
     let screen = person.shows("d1 by polite");
     for part in ["CONNECTORS", "ENGINES", "DRAFTS 1", "JOURNAL", "● inbox", "● polite"] {

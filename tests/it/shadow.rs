@@ -5,17 +5,12 @@ use std::time::Duration;
 use workagent::model::outbound::ActionState;
 use workagent::model::parked::Waits;
 
-use crate::support::way::{INBOX, POLITE, ROUTE, Way, mail};
+use crate::support::way::{INBOX, Way, mail};
 
 #[tokio::test]
 async fn one_connector_in_the_shadow_sends_nothing_and_says_so() {
     let shadow = INBOX.replace("hold = \"0s\"", "hold = \"0s\"\nshadow = true");
-    let mut way = Way::new(&[
-        ("inbox.connector.toml", &shadow),
-        ("polite.engine.toml", POLITE),
-        ("answers.route.toml", ROUTE),
-    ])
-    .await;
+    let mut way = Way::of_inbox(&shadow).await;
     way.deliver("1", &mail("a", "the plan", ""));
     way.cycle().await;
     way.approve(&way.drafts().await[0]).await.unwrap();
@@ -37,12 +32,7 @@ async fn one_connector_in_the_shadow_sends_nothing_and_says_so() {
 #[tokio::test]
 async fn an_answer_that_nobody_answers_brings_the_case_back() {
     let nudge = INBOX.replace("hold = \"0s\"", "hold = \"0s\"\nnudge = \"3d\"");
-    let way = Way::new(&[
-        ("inbox.connector.toml", &nudge),
-        ("polite.engine.toml", POLITE),
-        ("answers.route.toml", ROUTE),
-    ])
-    .await;
+    let way = Way::of_inbox(&nudge).await;
     way.deliver("1", &mail("a", "the plan", ""));
     way.cycle().await;
     way.approve(&way.drafts().await[0]).await.unwrap();

@@ -86,8 +86,13 @@ impl Way {
 
     /// The usual three units.
     pub async fn usual() -> Self {
+        Self::of_inbox(INBOX).await
+    }
+
+    /// The usual three units, with another inbox.
+    pub async fn of_inbox(inbox: &str) -> Self {
         Self::new(&[
-            ("inbox.connector.toml", INBOX),
+            ("inbox.connector.toml", inbox),
             ("polite.engine.toml", POLITE),
             ("answers.route.toml", ROUTE),
         ])

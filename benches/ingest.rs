@@ -63,8 +63,7 @@ impl Connector for Source {
             items: (from..to).map(item).collect(),
             cursor: Some(Cursor(to.to_string())),
             more: to < ITEMS,
-            not_before: None,
-            notes: Vec::new(),
+            ..Page::default()
         };
         Box::pin(async { Ok(page) })
     }

@@ -49,7 +49,7 @@ pub async fn count(
             take(&mut counted, item, now, ages, &mut threads);
         }
         if !page.more {
-            counted.whole = true;
+            counted.whole = !page.cut_short;
             break;
         }
         if keys.len() >= limits::PREVIEW_ITEMS_MAX {

@@ -185,7 +185,7 @@ pub const AUTO_REPLY_SUSPECTED: &str = "auto-reply-suspected";
 pub struct Cursor(pub String);
 
 /// One page of a poll. Items and cursor are committed in one transaction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// In the source's order.
     pub items: Vec<Item>,
@@ -193,6 +193,9 @@ pub struct Page {
     pub cursor: Option<Cursor>,
     /// There is more to fetch right now: poll again with the new cursor.
     pub more: bool,
+    /// The source has more than is ever looked at: a bound of the connector's ended this look. What is counted from it is
+    /// a lower bound.
+    pub cut_short: bool,
     /// The source asked not to be polled again before this span.
     pub not_before: Option<Duration>,
     /// One line each for status: "mailbox was renumbered (1001 → 2002)", "2 items of the feed were repaired".

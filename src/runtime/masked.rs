@@ -115,7 +115,7 @@ mod tests {
             warnings: Vec::new(),
         };
         change(&mut item);
-        Page { items: vec![item], cursor: None, more: false, not_before: None, notes: Vec::new() }
+        Page { items: vec![item], ..Page::default() }
     }
 
     fn masked(mut page: Page) -> Option<Page> {

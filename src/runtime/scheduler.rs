@@ -252,13 +252,7 @@ impl SchedulerRuntime {
             last: standing.phase.last,
             schedule: standing.schedule.clone(),
         };
-        let mut page = Page {
-            items: run.iter().map(|due| item(timer, *due)).collect(),
-            cursor: None,
-            more: false,
-            not_before: None,
-            notes: Vec::new(),
-        };
+        let mut page = Page { items: run.iter().map(|due| item(timer, *due)).collect(), ..Page::default() };
         masked::mask(&mut page, &self.parts.scrubber);
         let commit = PageCommit {
             connector: timer.name.clone(),

@@ -196,7 +196,7 @@ impl Caldav {
         if rest {
             desk.pass = Some(pass);
         }
-        Ok(Page { items, cursor, more, not_before: None, notes })
+        Ok(Page { items, cursor, more, notes, ..Page::default() })
     }
 
     async fn begin(&self, home: &Home, position: Position) -> Result<Pass, PortError> {

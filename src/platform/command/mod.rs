@@ -262,7 +262,7 @@ impl CommandConnector {
             _ => (true, None),
         };
         let cursor = (run.memory != run.began_as).then(|| run.memory.cursor());
-        let page = Page { items: chunk.items, cursor, more, not_before, notes };
+        let page = Page { items: chunk.items, cursor, more, not_before, notes, ..Page::default() };
         let over = last && matches!(run.end, RunEnd::Well { .. });
         *self.left.lock().unwrap_or_else(PoisonError::into_inner) = (!over).then_some(run);
         Ok(page)

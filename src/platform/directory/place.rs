@@ -114,7 +114,7 @@ impl Place {
             notes.push(format!("the folder holds more than {most} files; the rest is not looked at"));
         }
         let cursor = (after != *memory).then(|| after.cursor());
-        Ok(Page { items, cursor, more, not_before: None, notes })
+        Ok(Page { items, cursor, more, notes, ..Page::default() })
     }
 
     /// Baseline or work; and remembers what is handed out. Gives a remark on a content that was there under another

@@ -171,18 +171,24 @@ impl FeedConnector {
         let not_before = not_before.max(fetch::wait(decided.after.ttl_s));
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         *open = more.then_some(decided);
-        Page { items, cursor: Some(cursor), more, not_before: not_before.filter(|_| !more), notes }
+        Page {
+            items,
+            cursor: Some(cursor),
+            more,
+            not_before: not_before.filter(|_| !more),
+            notes,
+            ..Page::default()
+        }
     }
 }
 
 /// Nothing new. What is wrong with the document stays visible.
 fn unchanged(before: &Memory, after: Option<Memory>, not_before: Option<Duration>) -> Page {
     Page {
-        items: Vec::new(),
         cursor: after.filter(|after| after != before).map(|after| after.cursor()),
-        more: false,
         not_before: not_before.max(fetch::wait(before.ttl_s)),
         notes: Some(before.remark.clone()).filter(|remark| !remark.is_empty()).into_iter().collect(),
+        ..Page::default()
     }
 }
 

@@ -92,7 +92,7 @@ impl InboxReader {
                 }
                 notes.append(&mut look.notes);
                 if look.unchanged {
-                    return Ok(Page { not_before: look.not_before, notes, ..empty() });
+                    return Ok(Page { not_before: look.not_before, notes, ..Page::default() });
                 }
                 let ready =
                     std::mem::take(&mut look.items).into_iter().map(|item| Ready::Item(Box::new(item)));
@@ -137,7 +137,14 @@ impl InboxReader {
         let more = !over && paused.is_none();
         drain.cursor = Some(cursor.clone());
         *open = Some(drain).filter(|_| more);
-        Ok(Page { items, cursor: Some(cursor), more, not_before: not_before.filter(|_| !more), notes })
+        Ok(Page {
+            items,
+            cursor: Some(cursor),
+            more,
+            not_before: not_before.filter(|_| !more),
+            notes,
+            ..Page::default()
+        })
     }
 
     /// Reads threads until there are items for a page. Gives the end of a pause, where one is due.
@@ -265,8 +272,4 @@ impl InboxReader {
         let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
         failing.values().map(|this| this.updated_at).min()
     }
-}
-
-fn empty() -> Page {
-    Page { items: Vec::new(), cursor: None, more: false, not_before: None, notes: Vec::new() }
 }

@@ -95,8 +95,7 @@ impl RepoReader {
         });
         let mut memory = Memory::of(request.cursor);
         memory.repositories.retain(|name, _| self.names.contains(name));
-        let mut page =
-            Page { items: Vec::new(), cursor: None, more: false, not_before: None, notes: Vec::new() };
+        let mut page = Page::default();
         // All lists once, and some further pages.
         let requests_max = self.names.len() * 4 + limits::GITHUB_REQUESTS_PER_PAGE_MAX;
         let mut requests = 0;

@@ -94,39 +94,34 @@ pub async fn page(
         }
         run.ids.insert(todo.id);
     }
-    let more = !whole || turn(&mut memory, &mut run, listing.next, &mut gathered.notes);
-    if more {
+    let Gathered { items, notes, .. } = gathered;
+    let mut page = Page { items, notes, more: !whole, ..Page::default() };
+    if whole {
+        turn(&mut memory, &mut run, listing.next, &mut page);
+    }
+    if page.more {
         memory.run = Some(run);
     }
-    Ok(Page {
-        items: gathered.items,
-        cursor: Some(memory.cursor()).filter(|cursor| Some(cursor) != request.cursor),
-        more,
-        not_before: None,
-        notes: gathered.notes,
-    })
+    page.cursor = Some(memory.cursor()).filter(|cursor| Some(cursor) != request.cursor);
+    Ok(page)
 }
 
-/// Turns to the next page of the list, or ends the way through it. There is more?
-fn turn(
-    memory: &mut Memory,
-    run: &mut Run,
-    next: Option<super::memory::Next>,
-    notes: &mut Vec<String>,
-) -> bool {
+/// Turns to the next page of the list, or ends the way through it, and tells in `page` which.
+fn turn(memory: &mut Memory, run: &mut Run, next: Option<super::memory::Next>, page: &mut Page) {
     run.pages = run.pages.saturating_add(1);
     if next.is_some() && (run.ids.len() >= TODOS_MAX || run.pages >= PAGES_MAX) {
-        notes.push(format!("the to-do list is long; the {} newest are looked at", run.ids.len()));
+        page.cut_short = true;
+        page.notes.push(format!("the to-do list is long; the {} newest are looked at", run.ids.len()));
     } else if next.is_some() && next != run.next {
         run.next = next;
-        return true;
+        page.more = true;
+        return;
     }
     match memory.finish(run) {
         0 => {}
-        1 => notes.push("1 to-do item is done or gone".to_owned()),
-        gone => notes.push(format!("{gone} to-do items are done or gone")),
+        1 => page.notes.push("1 to-do item is done or gone".to_owned()),
+        gone => page.notes.push(format!("{gone} to-do items are done or gone")),
     }
-    false
 }
 
 struct Gathered<'a> {

@@ -41,7 +41,7 @@ pub async fn page(
         reader.read(at, request.items_max.clamp(1, PAGE_ITEMS_MAX)).await?
     };
     let cursor = Some(at.to_cursor()?).filter(|cursor| request.cursor != Some(cursor));
-    Ok(Page { items, cursor, more, not_before: None, notes: note.into_iter().collect() })
+    Ok(Page { items, cursor, more, notes: note.into_iter().collect(), ..Page::default() })
 }
 
 struct Reader<'a> {

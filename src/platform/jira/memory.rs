@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::item::Cursor;
+use crate::model::item::{Cursor, Page};
 use crate::model::text::digest;
 use crate::model::time::Timestamp;
 
@@ -97,14 +97,8 @@ impl Memory {
         self.known.get(&id).copied() == Some(updated.unwrap_or_default().0)
     }
 
-    /// Turns to the next page, or ends the search. There is more?
-    pub fn turn(
-        &mut self,
-        mut run: Run,
-        next: Option<Next>,
-        server_now: Timestamp,
-        notes: &mut Vec<String>,
-    ) -> bool {
+    /// Turns to the next page, or ends the search, and tells in `page` which.
+    pub fn turn(&mut self, mut run: Run, next: Option<Next>, server_now: Timestamp, page: &mut Page) {
         let mark = next.as_ref().map(|next| match next {
             Next::Token(token) => digest(&[token.as_bytes()]).get(..12).unwrap_or_default().to_owned(),
             Next::At(at) => at.to_string(),
@@ -112,25 +106,27 @@ impl Memory {
         let too_long = matches!(&next, Some(Next::Token(token)) if token.len() > TOKEN_BYTES_MAX);
         match mark {
             Some(mark) if run.asked.contains(&mark) => {
-                notes.push(
+                page.cut_short = true;
+                page.notes.push(
                     "the server gave the same page of the search again; the rest is read later".to_owned(),
                 );
             }
             Some(_) if too_long || run.asked.len() >= PAGES_MAX => {
-                notes.push("the search has no end; the rest is read later".to_owned());
+                page.cut_short = true;
+                page.notes.push("the search has no end; the rest is read later".to_owned());
             }
             Some(mark) => {
                 run.asked.push(mark);
                 run.next = next;
                 self.run = Some(run);
-                return true;
+                page.more = true;
+                return;
             }
             None => {}
         }
         // Never past what was stored, nor past the server's own clock.
         self.newest = self.newest.max(run.newest.min(server_now));
         self.forget();
-        false
     }
 
     /// What lies further back than any look goes is not found again.
@@ -194,14 +190,16 @@ mod tests {
 
     #[test]
     fn the_same_position_twice_is_the_end() {
-        let (mut memory, mut notes) = (Memory::default(), Vec::new());
+        let (mut memory, mut page) = (Memory::default(), Page::default());
         let now = Timestamp(1000 * MINUTE);
         let token = || Some(Next::Token("t".into()));
         let run = Run { newest: Timestamp(5 * MINUTE), ..Run::default() };
-        assert!(memory.turn(run, token(), now, &mut notes));
-        let run = memory.take_run(now);
-        assert!(!memory.turn(run, token(), now, &mut notes));
-        assert_eq!((memory.newest, notes.len(), memory.run), (Timestamp(5 * MINUTE), 1, None));
+        memory.turn(run, token(), now, &mut page);
+        assert_eq!((page.more, page.cut_short), (true, false));
+        let (run, mut page) = (memory.take_run(now), Page::default());
+        memory.turn(run, token(), now, &mut page);
+        assert_eq!((page.more, page.cut_short), (false, true));
+        assert_eq!((memory.newest, page.notes.len(), memory.run), (Timestamp(5 * MINUTE), 1, None));
     }
 
     #[test]
@@ -210,7 +208,7 @@ mod tests {
         memory.learn(1, Some(Timestamp(10 * MINUTE)));
         memory.learn(2, Some(Timestamp(90 * MINUTE)));
         let run = Run { newest: Timestamp(100 * MINUTE), ..Run::default() };
-        memory.turn(run, None, Timestamp(200 * MINUTE), &mut Vec::new());
+        memory.turn(run, None, Timestamp(200 * MINUTE), &mut Page::default());
         assert_eq!(memory.known.keys().copied().collect::<Vec<_>>(), [2]);
         assert!(
             memory.knows(2, Some(Timestamp(90 * MINUTE))) && !memory.knows(2, Some(Timestamp(91 * MINUTE)))

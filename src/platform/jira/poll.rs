@@ -28,7 +28,7 @@ pub async fn page(
             memory.run = Some(Run { next: None, asked: Vec::new(), again: true, ..run });
             let notes = vec!["the position in the search is no longer known; it begins anew".to_owned()];
             let cursor = Some(memory.cursor());
-            return Ok(Page { items: Vec::new(), cursor, more: true, not_before: None, notes });
+            return Ok(Page { cursor, more: true, notes, ..Page::default() });
         }
         Err(error) => return Err(error),
     };
@@ -57,19 +57,14 @@ pub async fn page(
             Err(error) => return Err(error),
         }
     }
-    let more = if whole {
-        memory.turn(run, found.next, server_now, &mut notes)
+    let mut page = Page { items, notes, more: !whole, ..Page::default() };
+    if whole {
+        memory.turn(run, found.next, server_now, &mut page);
     } else {
         memory.run = Some(run);
-        true
-    };
-    Ok(Page {
-        items,
-        cursor: Some(memory.cursor()).filter(|cursor| Some(cursor) != request.cursor),
-        more,
-        not_before: None,
-        notes,
-    })
+    }
+    page.cursor = Some(memory.cursor()).filter(|cursor| Some(cursor) != request.cursor);
+    Ok(page)
 }
 
 fn began(backlog: Backlog, server_now: Timestamp) -> Timestamp {

@@ -74,7 +74,7 @@ impl LinearConnector {
             ));
         }
         let cursor = (before.as_ref() != Some(&making.position)).then(|| making.position.cursor());
-        Ok(Page { items: making.items, cursor, more, not_before: None, notes: making.notes })
+        Ok(Page { items: making.items, cursor, more, notes: making.notes, ..Page::default() })
     }
 
     fn beginning(&self, request: &PollRequest<'_>) -> Position {

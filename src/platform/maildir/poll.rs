@@ -84,7 +84,7 @@ pub fn page(
     *kept = Some(known);
     let cursor = at.to_cursor()?;
     let cursor = Some(cursor).filter(|cursor| wanted.cursor.as_ref() != Some(cursor));
-    Ok(Page { items, cursor, more, not_before: None, notes })
+    Ok(Page { items, cursor, more, notes, ..Page::default() })
 }
 
 /// The position to go on from, with the keys that count for it, and what is to be told about that.

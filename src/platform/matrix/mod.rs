@@ -172,7 +172,7 @@ impl Matrix {
                     if items.is_empty() {
                         return Err(error);
                     }
-                    return Ok(Page { items, cursor: None, more: true, not_before: None, notes: Vec::new() });
+                    return Ok(Page { items, more: true, ..Page::default() });
                 }
             }
             let tired = lookups >= limits::MATRIX_LOOKUPS_MAX && !items.is_empty()
@@ -180,11 +180,11 @@ impl Matrix {
             if (items.len() >= request.items_max || tired) && !batch.events.is_empty() {
                 let notes = std::mem::take(&mut batch.notes);
                 desk.batch = Some(batch);
-                return Ok(Page { items, cursor: None, more: true, not_before: None, notes });
+                return Ok(Page { items, cursor: None, more: true, notes, ..Page::default() });
             }
         }
         let Batch { after, notes, .. } = batch;
-        Ok(Page { items, cursor: Some(after.cursor()), more: false, not_before: None, notes })
+        Ok(Page { items, cursor: Some(after.cursor()), more: false, notes, ..Page::default() })
     }
 
     /// One look behind a position, or the first one.

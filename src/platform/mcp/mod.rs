@@ -120,7 +120,7 @@ impl McpConnector {
             left.memory = left.after.clone();
         }
         let cursor = (left.memory != before).then(|| left.memory.cursor());
-        let page = Page { items, cursor, more: more || !left.whole, not_before: None, notes };
+        let page = Page { items, cursor, more: more || !left.whole, notes, ..Page::default() };
         *self.left.lock().unwrap_or_else(PoisonError::into_inner) = more.then_some(left);
         page
     }

@@ -96,7 +96,7 @@ impl SlackConnector {
         memory.give(items.iter().map(|item| (item.key.as_str(), item.revision.as_str())));
         notes.extend(std::mem::take(&mut memory.notes));
         let cursor = (before != Some(&position)).then(|| position.cursor());
-        Page { items, cursor, more, not_before: not_before.filter(|_| !more), notes }
+        Page { items, cursor, more, not_before: not_before.filter(|_| !more), notes, ..Page::default() }
     }
 
     /// Another person's token: what was there before is no work.

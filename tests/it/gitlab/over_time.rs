@@ -1,5 +1,7 @@
 //! What changes between two looks.
 
+use workagent::bundle::backlog::count;
+
 use super::*;
 
 #[tokio::test]
@@ -56,6 +58,28 @@ async fn three_pages_that_shift_while_they_are_read() {
     server.push(list(&[7, 6, 5], "3"));
     server.push(list(&[4], ""));
     assert_eq!(bench.poll().await.unwrap().new, ["T10 (acme/app#10)"]);
+}
+
+#[tokio::test]
+async fn a_list_beyond_its_bound_is_counted_as_at_least_so_many() {
+    // Epics have no conversation to be read: one request a page.
+    let epic = |id: u64| {
+        let mut todo = todo(id, 0);
+        todo["target_type"] = json!("Epic");
+        todo
+    };
+    let list = |nth: u64, next: &str| {
+        let todos = Json::from(vec![epic(2 * nth), epic(2 * nth + 1)]);
+        Answer::ok(todos.to_string()).header("x-next-page", next)
+    };
+    let counted = async |lists: Vec<Answer>| {
+        let server = HttpServer::start(std::iter::once(user()).chain(lists));
+        let counted = count(&*bench(&server).connector, NOW, &[]).await.unwrap();
+        (counted.items + counted.passed_over, counted.whole)
+    };
+    assert_eq!(counted(vec![list(1, "2"), list(2, "")]).await, (4, true));
+    let endless = (1..=20).map(|nth| list(nth, &(nth + 1).to_string())).collect();
+    assert_eq!(counted(endless).await, (24, false));
 }
 
 #[tokio::test]

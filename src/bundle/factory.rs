@@ -178,7 +178,7 @@ impl DaemonRuntimeBundle {
         tracing::debug!("building pending");
         let pending = PendingRuntime::new(store.clone(), clock.clone(), &plan);
         tracing::debug!("building onboarding");
-        let onboarding = OnboardingRuntime::new(store, Arc::clone(&plan), board.clone());
+        let onboarding = OnboardingRuntime::new(store, &plan, board.clone());
 
         let rooms = Rooms {
             generation: number,

@@ -2,7 +2,6 @@
 //! has no timer; it looks when the plan changes, and `status` looks through the same eyes whenever it is asked.
 
 use std::fmt;
-use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
@@ -61,18 +60,52 @@ impl fmt::Display for Step {
     }
 }
 
+/// How far a plan is set up. Read off it once: with a thousand units, going through them would be most of an idle cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetUp {
+    /// Connectors that are on, by name.
+    on: Vec<String>,
+    /// A route is on.
+    routed: bool,
+    rehearsal: bool,
+}
+
+impl SetUp {
+    /// That of a plan.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Self {
+        let on = plan.connectors.iter().filter(|(_, standing)| is_on(standing));
+        Self {
+            on: on.map(|(name, _)| name.clone()).collect(),
+            routed: plan.routes.values().any(is_on),
+            rehearsal: plan.daemon.rehearsal,
+        }
+    }
+
+    /// Connectors that are on and failed last because of what they log in with.
+    #[must_use]
+    pub fn logged_out(&self, board: &Board<RuntimeRecord>) -> Vec<String> {
+        let waits = |name: &&String| {
+            let status = board.get(&format!("{name}.connector"));
+            let fault = status.and_then(|status| status.fault);
+            fault.is_some_and(|fault| fault.word == ErrorClass::Auth.word())
+        };
+        self.on.iter().filter(waits).cloned().collect()
+    }
+}
+
 /// The steps that are open, the most pressing first. `logged_out`: connectors that wait for their login.
 #[must_use]
-pub fn steps(plan: &Plan, counts: &Counts, logged_out: &[String]) -> Vec<Step> {
+pub fn steps(setup: &SetUp, counts: &Counts, logged_out: &[String]) -> Vec<Step> {
     let mut steps = Vec::new();
-    if !plan.connectors.values().any(is_on) {
+    if setup.on.is_empty() {
         return vec![Step::Connect];
     }
-    if !plan.routes.values().any(is_on) {
+    if !setup.routed {
         steps.push(Step::Route);
     }
     steps.extend(logged_out.iter().cloned().map(Step::Login));
-    if plan.daemon.rehearsal {
+    if setup.rehearsal {
         let drafted = [CaseState::Review, CaseState::Approved, CaseState::Sent, CaseState::Closed];
         let cases =
             counts.cases.iter().filter(|(state, _)| drafted.contains(state)).map(|(_, count)| count).sum();
@@ -83,18 +116,6 @@ pub fn steps(plan: &Plan, counts: &Counts, logged_out: &[String]) -> Vec<Step> {
     steps
 }
 
-/// Connectors that are on and failed last because of what they log in with.
-#[must_use]
-pub fn logged_out(plan: &Plan, board: &Board<RuntimeRecord>) -> Vec<String> {
-    let waits = |name: &&String| {
-        let status = board.get(&format!("{name}.connector"));
-        let fault = status.and_then(|status| status.fault);
-        fault.is_some_and(|fault| fault.word == ErrorClass::Auth.word())
-    };
-    let on = plan.connectors.iter().filter(|(_, standing)| is_on(standing)).map(|(name, _)| name);
-    on.filter(waits).cloned().collect()
-}
-
 fn is_on<U>(standing: &Standing<U>) -> bool {
     matches!(standing, Standing::Active(_))
 }
@@ -102,7 +123,7 @@ fn is_on<U>(standing: &Standing<U>) -> bool {
 /// Says what is next.
 pub struct OnboardingRuntime {
     store: Store,
-    plan: Live<Arc<Plan>>,
+    setup: Live<SetUp>,
     board: Board<RuntimeRecord>,
     woken: Notify,
 }
@@ -113,26 +134,26 @@ impl OnboardingRuntime {
 
     /// Over a store, a plan and the board on which connectors stand.
     #[must_use]
-    pub fn new(store: Store, plan: Arc<Plan>, board: Board<RuntimeRecord>) -> Self {
-        Self { store, plan: Live::new(plan), board, woken: Notify::new() }
+    pub fn new(store: Store, plan: &Plan, board: Board<RuntimeRecord>) -> Self {
+        Self { store, setup: Live::new(SetUp::of(plan)), board, woken: Notify::new() }
     }
 
     /// Takes over another plan.
-    pub fn adopt(&self, plan: &Arc<Plan>) {
-        self.plan.set(Arc::clone(plan));
+    pub fn adopt(&self, plan: &Plan) {
+        self.setup.set(SetUp::of(plan));
         self.woken.notify_one();
     }
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
-        let plan = self.plan.get();
+        let setup = self.setup.get();
         // Only a rehearsal is counted: whatever else is next stands in the plan, and costs no look into the record.
-        let counts = match plan.daemon.rehearsal {
+        let counts = match setup.rehearsal {
             true => self.store.counts().await,
             false => Ok(Counts::default()),
         };
         match counts {
             Ok(counts) => {
-                let steps = steps(&plan, &counts, &logged_out(&plan, &self.board));
+                let steps = steps(&setup, &counts, &setup.logged_out(&self.board));
                 let next = steps.iter().map(ToString::to_string).collect();
                 well(RuntimeSummary::Onboarding(OnboardingSummary { next }), Next::WhenWoken, false)
             }

@@ -13,10 +13,10 @@ use super::{RuntimeRecord, cycle_error, well};
 use crate::model::cycle::{RotationSummary, RuntimeSummary};
 use crate::model::limits;
 use crate::model::time::{Timestamp, short_span};
-use crate::secret::due::{Due, is_to_be_replaced};
+use crate::secret::due::Due;
 use crate::secret::{SecretError, SecretStore as _};
 use crate::supervise::{Cycle, Next, Pass};
-use crate::unit::plan::{NewValue, Plan, SecretUnit, Standing};
+use crate::unit::plan::{NewValue, SecretUnit};
 
 /// Looks at what is due.
 pub struct RotationRuntime {
@@ -36,14 +36,14 @@ impl RotationRuntime {
     }
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
-        let plan = self.rotator.plan();
+        let watched = self.rotator.watched();
         self.turn.store(self.rotator.secrets().turn(), Ordering::Relaxed);
         let mut summary = RotationSummary::default();
         let (mut errors, mut next) = (Vec::new(), None);
         let now = self.rotator.now();
-        for (unit, name) in secrets(&plan) {
+        for (unit, name) in &watched.replaced {
             summary.secrets += 1;
-            match self.one(&unit, &name, &mut summary).await {
+            match self.one(unit, name, &mut summary).await {
                 Ok(due) => next = [next, due].into_iter().flatten().min(),
                 Err(error) => {
                     let text = error.to_string();
@@ -53,8 +53,8 @@ impl RotationRuntime {
                 }
             }
         }
-        let users = plan.secret_users();
-        let unwell = self.rotator.secrets().look_at_unwell(users.keys().map(String::as_str)).await;
+        let used = watched.users.keys().map(String::as_str);
+        let unwell = self.rotator.secrets().look_at_unwell(used).await;
         if unwell > 0 {
             next = [next, Some(now.plus(limits::SECRET_STORE_LOOK))].into_iter().flatten().min();
         }
@@ -106,21 +106,6 @@ impl RotationRuntime {
             }
         }
     }
-}
-
-/// The units of secrets that are to be replaced some day, each with the name that others know it by.
-fn secrets(plan: &Plan) -> Vec<(Arc<SecretUnit>, String)> {
-    let users = plan.secret_users();
-    let active = plan.secrets.values().filter_map(|standing| match standing {
-        Standing::Active(unit) if is_to_be_replaced(unit) => Some(Arc::clone(unit)),
-        _ => None,
-    });
-    let named = |unit: Arc<SecretUnit>| {
-        let by_entry = !users.contains_key(&unit.name) && users.contains_key(&unit.entry);
-        let name = if by_entry { unit.entry.clone() } else { unit.name.clone() };
-        (unit, name)
-    };
-    active.map(named).collect()
 }
 
 fn told(name: &str, due: Due, now: Timestamp) -> String {

@@ -17,7 +17,7 @@ use crate::model::money::shown_usd;
 use crate::model::secret_ref::SecretRef;
 use crate::model::time::{Timestamp, short_span};
 use crate::runtime::RuntimeRecord;
-use crate::runtime::onboarding::{self, OnboardingRuntime};
+use crate::runtime::onboarding::{self, OnboardingRuntime, SetUp};
 use crate::store::{Counts, Rests, StoreError};
 use crate::supervise::{UnitState, UnitStatus};
 use crate::unit::plan::{ConnectorUnit, EngineUnit, Off, OffState, Plan, Standing};
@@ -101,7 +101,8 @@ fn next_steps(state: &ApiState, plan: &Plan, counts: &Counts) -> Vec<String> {
     if matches!(plan.runtimes.get(word), Some(Standing::Off(_))) {
         return Vec::new();
     }
-    let steps = onboarding::steps(plan, counts, &onboarding::logged_out(plan, &state.board));
+    let setup = SetUp::of(plan);
+    let steps = onboarding::steps(&setup, counts, &setup.logged_out(&state.board));
     steps.iter().map(ToString::to_string).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Replaces one secret: by its schedule, or when a person says so. Whatever fails on the way, the old value stays.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::http::HttpRoom;
@@ -10,7 +11,7 @@ use crate::model::secret_ref::SecretRef;
 use crate::model::time::{Clock, Timestamp};
 use crate::platform::oauth::renew::Asker;
 use crate::secret::backend::Kept;
-use crate::secret::due::Due;
+use crate::secret::due::{Due, is_to_be_replaced};
 use crate::secret::places::filled;
 use crate::secret::program::Asked;
 use crate::secret::scrub::Scrubber;
@@ -22,7 +23,33 @@ use crate::unit::plan::{NewValue, Plan, SecretBackend, SecretUnit, Standing};
 /// What replaces secrets.
 pub struct Rotator {
     parts: RotatorParts,
-    plan: Live<Arc<Plan>>,
+    plan: Live<Watched>,
+}
+
+/// A plan, and what of it a look goes over: read off once, since looks are many and plans are large.
+pub(super) struct Watched {
+    plan: Arc<Plan>,
+    /// The units of secrets that are to be replaced some day, each with the name that others know it by.
+    pub(super) replaced: Vec<(Arc<SecretUnit>, String)>,
+    /// Who reads what, as [`Plan::secret_users`].
+    pub(super) users: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Watched {
+    fn of(plan: Arc<Plan>) -> Self {
+        let users = plan.secret_users();
+        let active = plan.secrets.values().filter_map(|standing| match standing {
+            Standing::Active(unit) if is_to_be_replaced(unit) => Some(Arc::clone(unit)),
+            _ => None,
+        });
+        let named = |unit: Arc<SecretUnit>| {
+            let by_entry = !users.contains_key(&unit.name) && users.contains_key(&unit.entry);
+            let name = if by_entry { unit.entry.clone() } else { unit.name.clone() };
+            (unit, name)
+        };
+        let replaced = active.map(named).collect();
+        Self { plan, replaced, users }
+    }
 }
 
 /// What a rotator is made of.
@@ -69,18 +96,22 @@ impl Rotator {
     /// For the secrets of a plan.
     #[must_use]
     pub fn new(parts: RotatorParts, plan: Arc<Plan>) -> Self {
-        Self { parts, plan: Live::new(plan) }
+        Self { parts, plan: Live::new(Watched::of(plan)) }
     }
 
     /// Goes on with another plan.
     pub fn adopt(&self, plan: Arc<Plan>) {
-        self.plan.set(plan);
+        self.plan.set(Watched::of(plan));
+    }
+
+    pub(super) fn watched(&self) -> Arc<Watched> {
+        self.plan.get()
     }
 
     /// The plan that counts now.
     #[must_use]
     pub fn plan(&self) -> Arc<Plan> {
-        Arc::clone(&self.plan.get())
+        Arc::clone(&self.plan.get().plan)
     }
 
     /// Where secrets are kept.

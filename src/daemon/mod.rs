@@ -12,6 +12,7 @@ pub mod housekeeping;
 pub mod lock;
 pub mod logging;
 pub mod mark;
+pub mod otlp;
 pub mod paths;
 pub mod place;
 pub mod plans;

@@ -280,7 +280,9 @@ impl Reloader {
             inner.unbuilt = next.failed.keys().cloned().collect();
             running.swap(next, &anew);
             self.0.rooms.log.set_generation(generation);
-            self.0.rooms.log.set_usual(&running.bundle().plan.daemon.log.filter);
+            let daemon = &running.bundle().plan.daemon;
+            self.0.rooms.log.set_usual(&daemon.log.filter);
+            self.0.rooms.log.relay().switch(daemon.otlp.endpoint.is_some());
             ways = running.bundle().desk.ways_out();
             inner.hash.clone_from(&source.plan.hash);
             inner.files.remember(source);

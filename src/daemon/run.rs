@@ -12,6 +12,7 @@ use super::backup::units_of;
 use super::clock_watch;
 use super::housekeeping::Housekeeping;
 use super::logging::Log;
+use super::otlp::{self, Exporter};
 use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
@@ -26,6 +27,7 @@ use crate::control::server::{self, Fault};
 use crate::control::web::site::Site;
 use crate::control::wire::units::ReloadView;
 use crate::diag::Counts;
+use crate::http::HttpRoom;
 use crate::supervise::Group;
 use crate::unit::search::SearchEnv;
 
@@ -64,6 +66,16 @@ pub async fn run(
     };
     let process = Group::new("process");
     let site = Site::new(clock.clone(), &scrubber, process.clone());
+    let exporter = Exporter {
+        log: log.clone(),
+        present: api.present.clone(),
+        secrets: secrets.clone(),
+        http: HttpRoom::default(),
+        clock: clock.clone(),
+        instance: otlp::instance(&paths.state),
+    };
+    log.relay().call(&exporter.instance);
+    log.relay().switch(exporter.has_collector());
     let rooms = Rooms {
         store: store.clone(),
         secrets,
@@ -127,6 +139,11 @@ pub async fn run(
     let (kept, kept_end) = (log.clone(), end.clone());
     process.spawn("log", async move {
         kept_end.run_until_cancelled(kept.keep()).await;
+    });
+    let exported = end.clone();
+    process.spawn("otlp", async move {
+        exported.run_until_cancelled(exporter.keep()).await;
+        exporter.flush().await;
     });
     let (asked, asked_end, reloads) = (reloader.clone(), end.clone(), Arc::clone(&orders.reload));
     process.spawn("reload", async move {

@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use around::{ChannelUnit, DaemonUnit, LogSettings, RuntimeUnit, TargetUnit, TimerUnit, WebSettings};
+pub use around::{
+    ChannelUnit, DaemonUnit, LogSettings, OtlpSettings, RuntimeUnit, TargetUnit, TimerUnit, WebSettings,
+};
 pub use condition::{Condition, ConditionTest};
 pub use edge::{Edge, EdgeKind};
 pub use name::{Kind, Place, UnitName};

@@ -46,6 +46,7 @@ mod matrix;
 mod mcp;
 mod mcp_connector;
 mod oauth;
+mod otlp;
 mod packaging;
 mod page;
 mod process;

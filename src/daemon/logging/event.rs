@@ -17,6 +17,7 @@ use super::fields::Fields;
 use super::journal::Journal;
 use super::levels::WhatIsLogged;
 use super::lines::Form;
+use super::relay::{Lasting, Relay};
 use super::volume::{LeftOut, Verdict, Volume};
 use crate::control::manager::LogLevels;
 use crate::control::wire::log::{LogLevelView, LogLevelsView};
@@ -59,14 +60,16 @@ struct Inner {
     generation: AtomicI64,
     /// The command line says what is logged, whatever unit files say.
     given: AtomicBool,
+    /// What a collector is to hear.
+    relay: Relay,
     clock: Clock,
 }
 
 impl Log {
     pub(super) fn new(filter: LogFilter, clock: Clock) -> Self {
         let levels = Live::new(WhatIsLogged { usual: filter, by_hand: Vec::new() });
-        let (volume, changed, generation, given) = Default::default();
-        Self(Arc::new(Inner { levels, volume, changed, generation, given, clock }))
+        let (volume, changed, generation, given, relay) = Default::default();
+        Self(Arc::new(Inner { levels, volume, changed, generation, given, relay, clock }))
     }
 
     /// For tests and benches that have no log: levels that nobody listens to.
@@ -102,6 +105,12 @@ impl Log {
     /// The plan generation that events belong to from now on, where they do not say otherwise.
     pub fn set_generation(&self, generation: i64) {
         self.0.generation.store(generation, Ordering::Relaxed);
+    }
+
+    /// What a collector is to hear.
+    #[must_use]
+    pub fn relay(&self) -> &Relay {
+        &self.0.relay
     }
 
     fn change(&self, change: impl FnOnce(&mut WhatIsLogged)) {
@@ -179,6 +188,9 @@ impl LogLevels for Log {
 
 /// The target under which the log speaks of itself; not bounded, since it says that something was.
 const OWN: &str = "workagent::log";
+
+/// The target under which is told how the collector is doing; not for its own ears, since each failure would make another.
+pub const OF_RELAY: &str = "workagent::otlp";
 
 fn tell(left_out: &LeftOut) {
     let LeftOut { unit, times, message, level } = left_out;
@@ -279,7 +291,21 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for Outlet {
         let mut fields = Fields::default();
         attributes.record(&mut fields);
         if let Some(span) = context.span(id) {
+            if self.log.relay().is_on() && attributes.metadata().target().starts_with("workagent") {
+                let lasting = self.log.relay().begin(span.name(), &fields, self.log.0.clock.now());
+                span.extensions_mut().insert(lasting);
+            }
             span.extensions_mut().insert(fields);
+        }
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        if let Some(span) = context.span(&id) {
+            let extensions = span.extensions();
+            if let (Some(lasting), Some(fields)) = (extensions.get::<Lasting>(), extensions.get::<Fields>()) {
+                let now = self.log.0.clock.now();
+                self.log.relay().end(span.name(), lasting, fields, now, &self.scrubber);
+            }
         }
     }
 
@@ -334,6 +360,18 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for Outlet {
         if generation > 0 && fields.get("generation").is_none() {
             fields.put("generation", generation.to_string());
         }
-        self.write(&Entry { at, level, target, fields: Cow::Owned(fields) });
+        let entry = Entry { at, level, target, fields: Cow::Owned(fields) };
+        self.write(&entry);
+        // What the connection to the collector itself has to say comes from other crates.
+        if self.log.relay().is_on() && target.starts_with("workagent") && target != OF_RELAY {
+            let mut within = None;
+            if let Some(span) = context.event_span(event)
+                && let Some(lasting) = span.extensions_mut().get_mut::<Lasting>()
+            {
+                lasting.saw(level);
+                within = Some(lasting.id().to_owned());
+            }
+            self.log.relay().log(&entry, within.as_deref(), &self.scrubber);
+        }
     }
 }

@@ -11,6 +11,7 @@ mod journal;
 mod levels;
 mod lines;
 mod panic;
+mod relay;
 mod volume;
 
 use std::io::{IsTerminal, Write};
@@ -21,12 +22,13 @@ use tracing::Subscriber;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-pub use self::event::Log;
+pub use self::event::{Log, OF_RELAY};
 use self::event::{Outlet, Way};
 use self::file::LogFile;
 pub use self::levels::{Temporary, WhatIsLogged};
 use self::lines::Form;
 pub use self::panic::install_panic_hook;
+pub use self::relay::{Record, RecordKind, Relay};
 use crate::model::environment::Environment;
 use crate::model::log_filter::{BadLogFilter, LogFilter};
 use crate::model::time::Clock;

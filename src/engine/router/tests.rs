@@ -17,6 +17,7 @@ fn daemon() -> DaemonUnit {
         store_normal: false,
         keep: crate::model::keep::Keep::default(),
         log: Default::default(),
+        otlp: Default::default(),
         web: Default::default(),
         secrets: Default::default(),
         own: Vec::new(),

@@ -15,3 +15,10 @@ pub const LOG_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Rotated log files kept: 20 MB in all with the one being written.
 pub const LOG_FILES_OLD_MAX: usize = 4;
+
+/// What is held for an OpenTelemetry collector that does not take it, as JSON text: some thousand lines of the log. The
+/// oldest go first.
+pub const OTLP_HELD_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Records in one request to a collector; its own default bound for a body is 4 MiB and more.
+pub const OTLP_BATCH_LEN_MAX: usize = 512;

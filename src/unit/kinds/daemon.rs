@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::model::keep::Keep;
 use crate::unit::kinds::{money, secret};
-use crate::unit::plan::{DaemonUnit, LogSettings, WebSettings};
+use crate::unit::plan::{DaemonUnit, LogSettings, OtlpSettings, WebSettings};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::value::Settings;
 
@@ -19,6 +19,11 @@ pub(crate) const SPEC: KindSpec = KindSpec {
         TableSpec::new("store", STORE, "Where the record is kept."),
         secret::DAEMON,
         TableSpec::new("log", LOG, "What is logged."),
+        TableSpec::new(
+            "otlp",
+            OTLP,
+            "The log, and jobs and sends as traces, for an OpenTelemetry collector too.",
+        ),
         TableSpec::new("web", WEB, "The page, for a browser on this machine."),
         TableSpec::new("trust", TRUST, "Whom routes take for known."),
     ],
@@ -110,6 +115,15 @@ const LOG: &[KeySpec] = &[
     .at_start(),
 ];
 
+const OTLP: &[KeySpec] = &[
+    KeySpec::new(
+        "endpoint",
+        ValueType::Url,
+        "Where it listens for OTLP over HTTP; `/v1/logs` and `/v1/traces` are put behind. Absent: nothing is sent",
+    ),
+    KeySpec::new("token", ValueType::Secret, "Sent as `Authorization: Bearer`"),
+];
+
 const WEB: &[KeySpec] = &[
     KeySpec::new(
         "enabled",
@@ -137,7 +151,7 @@ const TRUST: &[KeySpec] = &[
 /// The unit of the plan, from checked values; tables that are absent give the defaults.
 pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
     let (daemon, store, log) = (table("daemon"), table("store"), table("log"));
-    let (trust, web) = (table("trust"), table("web"));
+    let (trust, web, otlp) = (table("trust"), table("web"), table("otlp"));
     let number = |key, default| daemon.integer(key).and_then(|n| usize::try_from(n).ok()).unwrap_or(default);
     DaemonUnit {
         rehearsal: daemon.text("mode") == Some("rehearsal"),
@@ -158,6 +172,10 @@ pub(crate) fn build(table: impl Fn(&str) -> Settings) -> DaemonUnit {
             filter: log.text("level").and_then(|text| text.parse().ok()).unwrap_or_default(),
             json: log.text("format") == Some("json"),
             file: log.path("file").cloned(),
+        },
+        otlp: OtlpSettings {
+            endpoint: otlp.text("endpoint").map(str::to_owned),
+            token: otlp.secret("token").cloned(),
         },
         secrets: secret::defaults(&table(secret::DAEMON.name)),
         web: WebSettings {

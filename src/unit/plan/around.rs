@@ -8,6 +8,7 @@ use crate::model::budget::Budget;
 use crate::model::keep::Keep;
 use crate::model::log_filter::LogFilter;
 use crate::model::schedule::Schedule;
+use crate::model::secret_ref::SecretRef;
 
 /// Limits of the daemon.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub struct DaemonUnit {
     pub keep: Keep,
     /// `[log]`
     pub log: LogSettings,
+    /// `[otlp]`
+    pub otlp: OtlpSettings,
     /// `[web]`
     pub web: WebSettings,
     /// Where secrets without a unit are kept.
@@ -49,6 +52,15 @@ pub struct LogSettings {
     pub json: bool,
     /// `file`
     pub file: Option<PathBuf>,
+}
+
+/// The collector that hears of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OtlpSettings {
+    /// `endpoint`, an `http` or `https` URL; `None`: there is none.
+    pub endpoint: Option<String>,
+    /// `token`
+    pub token: Option<SecretRef>,
 }
 
 /// Whether the page listens all the time, and where.

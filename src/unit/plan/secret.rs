@@ -143,6 +143,9 @@ impl Plan {
                 users.entry(name.clone()).or_default().insert(unit);
             }
         };
+        if let Some(token) = &self.daemon.otlp.token {
+            note("workagent.daemon".to_owned(), token);
+        }
         for standing in self.connectors.values() {
             let Standing::Active(unit) = standing else { continue };
             for reference in unit.settings.secrets() {

@@ -29,6 +29,7 @@ fn plan(units: &[&str], edges: &[&str]) -> Plan {
             store_normal: false,
             keep: crate::model::keep::Keep::default(),
             log: Default::default(),
+            otlp: Default::default(),
             web: Default::default(),
             secrets: Default::default(),
             own: Vec::new(),

@@ -192,10 +192,10 @@ fn is_dead(pid: u32) -> bool {
 
 /// Whom the kernel knows as holder. A note may name a process that ended long ago, or one that only has its number.
 fn holder(file: &File) -> Option<u32> {
-    let found = file.metadata().ok()?;
-    let (major, minor) = (rustix::fs::major(found.dev()), rustix::fs::minor(found.dev()));
-    let place = format!("{major:02x}:{minor:02x}:{}", found.ino());
-    holder_in(&fs::read_to_string("/proc/locks").ok()?, &place)
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let found = rustix::fs::fstat(file).ok()?;
+    let (major, minor) = (rustix::fs::major(found.st_dev), rustix::fs::minor(found.st_dev));
+    holder_in(&locks, &format!("{major:02x}:{minor:02x}:{}", found.st_ino))
 }
 
 /// `1: FLOCK  ADVISORY  WRITE 4711 fd:00:131 0 EOF`.

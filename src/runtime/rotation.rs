@@ -1,6 +1,7 @@
 //! The rotation runtime: replaces secrets before they end, tells the user where only they can, and looks again at stores
 //! that cannot be used.
 
+mod former;
 mod rotator;
 
 use std::sync::Arc;
@@ -43,6 +44,13 @@ impl RotationRuntime {
         let now = self.rotator.now();
         for (unit, name) in &watched.replaced {
             summary.secrets += 1;
+            match self.rotator.retire_due(unit, name).await {
+                Ok(due) => next = [next, due].into_iter().flatten().min(),
+                Err(why) => {
+                    summary.notes.push(format!("the former value of {name} is still in service: {why}"));
+                    next = [next, Some(now.plus(limits::ROTATION_RETRY))].into_iter().flatten().min();
+                }
+            }
             match self.one(unit, name, &mut summary).await {
                 Ok(due) => next = [next, due].into_iter().flatten().min(),
                 Err(error) => {

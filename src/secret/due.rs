@@ -34,7 +34,8 @@ impl Due {
 /// Somebody has to see to it some day.
 #[must_use]
 pub fn is_to_be_replaced(unit: &SecretUnit) -> bool {
-    unit.rotate_every.is_some() || unit.expires.is_some() || unit.how == NewValue::OAuth
+    let goes_out = matches!(&unit.how, NewValue::Command { retire: Some(_), .. });
+    unit.rotate_every.is_some() || unit.expires.is_some() || unit.how == NewValue::OAuth || goes_out
 }
 
 #[cfg(test)]

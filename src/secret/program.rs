@@ -64,20 +64,28 @@ impl ProgramStore {
     /// # Errors
     /// [`SecretError::NeedsUnlock`] where it did not end in time, else [`SecretError::Unavailable`].
     pub async fn print(&self, asked: Asked<'_>) -> Result<SecretValue, SecretError> {
-        let Some(programs) = &self.programs else {
-            let why = "programs cannot be run here".to_owned();
-            return Err(SecretError::Unavailable { why });
-        };
-        let printed = programs.print(asked).await.map_err(|error| match error {
-            ProgramError { why, hung: true } => SecretError::NeedsUnlock {
-                why: format!("{why}; it may wait for you: unlock the password manager"),
-            },
-            ProgramError { why, hung: false } => SecretError::Unavailable { why },
-        })?;
+        let printed = self.run(asked).await?;
         if printed.expose_to_the_wire().is_empty() {
             return Err(SecretError::Unavailable { why: "the program printed nothing".to_owned() });
         }
         Ok(printed)
+    }
+
+    /// Runs a program; what it printed, if anything.
+    ///
+    /// # Errors
+    /// As [`print`](Self::print).
+    pub async fn run(&self, asked: Asked<'_>) -> Result<SecretValue, SecretError> {
+        let Some(programs) = &self.programs else {
+            let why = "programs cannot be run here".to_owned();
+            return Err(SecretError::Unavailable { why });
+        };
+        programs.print(asked).await.map_err(|error| match error {
+            ProgramError { why, hung: true } => SecretError::NeedsUnlock {
+                why: format!("{why}; it may wait for you: unlock the password manager"),
+            },
+            ProgramError { why, hung: false } => SecretError::Unavailable { why },
+        })
     }
 
     fn remembered(&self, program: &Program) -> Option<SecretValue> {

@@ -214,6 +214,41 @@ impl Secrets {
         Ok(removed)
     }
 
+    /// The value before the present one, while it is kept.
+    ///
+    /// # Errors
+    /// Of its store.
+    pub async fn former(&self, name: &str) -> Result<Option<Kept>, SecretError> {
+        let place = former_of(self.place(name)?);
+        match self.stores.backend(place.backend).get(&place).await {
+            Ok(kept) => {
+                self.stores.scrubber.register(&kept.token.value);
+                Ok(Some(kept))
+            }
+            Err(SecretError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps a value that is about to be replaced, beside the present one.
+    ///
+    /// # Errors
+    /// Of its store.
+    pub async fn keep_former(&self, name: &str, value: SecretValue) -> Result<(), SetError> {
+        let place = former_of(self.place(name)?);
+        let change = Change { value, grant: None, over: None, now: self.stores.clock.now() };
+        self.stores.backend(place.backend).put(&place, change).await.map(drop)
+    }
+
+    /// Lets go of the value before the present one; `false` when there was none.
+    ///
+    /// # Errors
+    /// Of its store.
+    pub async fn forget_former(&self, name: &str) -> Result<bool, SetError> {
+        let place = former_of(self.place(name)?);
+        self.stores.backend(place.backend).remove(&place).await
+    }
+
     /// Names that the default store holds, where it can say.
     ///
     /// # Errors
@@ -274,6 +309,14 @@ impl Secrets {
         let value = self.stores.programs.print(asked).await?;
         self.stores.scrubber.register(&value);
         Ok(value)
+    }
+
+    /// Runs a program for what it does, whatever it prints.
+    ///
+    /// # Errors
+    /// It did not end well, or in time.
+    pub async fn run(&self, asked: super::program::Asked<'_>) -> Result<(), SecretError> {
+        self.stores.programs.run(asked).await.map(drop)
     }
 
     fn note(&self, backend: SecretBackend, name: &str, error: Option<&SecretError>) {
@@ -378,6 +421,11 @@ impl SecretStore for Secrets {
             }
         })
     }
+}
+
+/// Beside the present value, in the same store.
+fn former_of(place: SecretPlace) -> SecretPlace {
+    SecretPlace { entry: format!("{}.former", place.entry), ..place }
 }
 
 #[cfg(test)]

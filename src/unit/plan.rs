@@ -19,7 +19,7 @@ pub use around::{
 pub use condition::{Condition, ConditionTest};
 pub use edge::{Edge, EdgeKind};
 pub use name::{Kind, Place, UnitName};
-pub use secret::{NewValue, SecretBackend, SecretDefaults, SecretUnit};
+pub use secret::{NewValue, Retire, SecretBackend, SecretDefaults, SecretUnit};
 pub use standing::{Off, OffState, Standing};
 pub use work::{
     ConnectorUnit, EngineUnit, EnvUnit, FilesRule, OutboundRule, RouteMatch, RouteUnit, SandboxRule,

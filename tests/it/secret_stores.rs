@@ -188,7 +188,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 /// The rotation runtime over the units in a folder, by a clock in the test's hand.
 struct Rig {
-    _house: House,
+    house: House,
     clock: Clock,
     secrets: Secrets,
     store: Store,
@@ -202,6 +202,7 @@ impl Rig {
             house.unit(name, &text.replace("{root}", &house.root().display().to_string()));
         }
         house.script("mint", "read -r old\necho \"$old+\"\n");
+        house.script("retire", &format!("cat >>{0}/retired\necho >>{0}/retired\n", house.root().display()));
         let clock = Clock::manual(Timestamp::from_rfc3339("2027-01-01T12:00:00Z").unwrap());
         let environment = Environment::of([("PATH", "/usr/bin:/bin"), ("HOME", "/")]);
         let process = ProcessRoom::new(house.path("notes"));
@@ -228,7 +229,7 @@ impl Rig {
             clock: clock.clone(),
         };
         let runtime = RotationRuntime::new(Arc::new(Rotator::new(parts, plan)));
-        Self { _house: house, clock, secrets, store, runtime }
+        Self { house, clock, secrets, store, runtime }
     }
 
     async fn set(&self, name: &str, value: &str) {
@@ -295,4 +296,73 @@ async fn what_only_the_user_can_replace_is_told_days_ahead() {
     );
     rig.set("key", "canary-b").await;
     assert_eq!(rig.pass().await.notes, Vec::<String>::new());
+}
+
+/// Rotates every 90 days and takes what was replaced out of service by this program, two hours later.
+fn with_overlap(retire: &str) -> String {
+    format!(
+        "[secret]\nrotate_every = \"90d\"\nhow = \"command\"\nnew_value = [\"{{root}}/mint\"]\ngive_old = true\n\
+         retire = [\"{retire}\"]\noverlap = \"2h\"\n"
+    )
+}
+
+impl Rig {
+    fn retired(&self) -> String {
+        std::fs::read_to_string(self.house.path("retired")).unwrap_or_default()
+    }
+
+    async fn former(&self) -> Option<String> {
+        let former = self.secrets.former("key").await.unwrap();
+        former.map(|kept| kept.token.value.expose_to_the_wire().to_owned())
+    }
+}
+
+#[tokio::test]
+async fn a_replaced_value_is_kept_for_the_overlap_and_then_taken_out_of_service() {
+    const HOUR: Duration = Duration::from_secs(3600);
+    let rig = Rig::new(&[("key.secret.toml", &with_overlap("{root}/retire"))]).await;
+    rig.set("key", "canary-a").await;
+    rig.clock.advance(90 * DAY);
+    assert_eq!(rig.pass().await.rotated, 1);
+    assert_eq!((rig.former().await.as_deref(), rig.retired().as_str()), (Some("canary-a"), ""));
+    rig.clock.advance(2 * HOUR - Duration::from_secs(1));
+    rig.pass().await;
+    assert_eq!((rig.former().await.as_deref(), rig.retired().as_str()), (Some("canary-a"), ""));
+    rig.clock.advance(Duration::from_secs(1));
+    for _ in 0..2 {
+        rig.pass().await;
+        assert_eq!((rig.former().await, rig.retired().as_str()), (None, "canary-a\n"));
+    }
+    assert_eq!(rig.secrets.kept("key").await.unwrap().token.value.expose_to_the_wire(), "canary-a+");
+    let noted: Vec<String> =
+        rig.store.rotations("key", 9).await.unwrap().into_iter().map(|noted| noted.detail).collect();
+    assert_eq!(noted, ["the value before it was taken out of service", "replaced"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_taken_out_of_service_is_told_and_no_third_value_is_made() {
+    let rig = Rig::new(&[("key.secret.toml", &with_overlap("/bin/false"))]).await;
+    rig.set("key", "canary-a").await;
+    rig.clock.advance(90 * DAY);
+    assert_eq!(rig.pass().await.rotated, 1);
+    rig.clock.advance(DAY);
+    let notes = rig.pass().await.notes;
+    assert!(notes[0].contains("the former value of key is still in service"), "{notes:?}");
+    rig.clock.advance(90 * DAY);
+    let summary = rig.pass().await;
+    assert_eq!((summary.rotated, summary.failed), (0, 1), "{summary:?}");
+    assert!(!format!("{summary:?}").contains("canary"), "{summary:?}");
+    assert_eq!(rig.secrets.kept("key").await.unwrap().token.value.expose_to_the_wire(), "canary-a+");
+    assert_eq!(rig.former().await.as_deref(), Some("canary-a"));
+}
+
+#[tokio::test]
+async fn a_value_that_is_still_the_one_in_use_is_never_taken_out_of_service() {
+    let rig = Rig::new(&[("key.secret.toml", &with_overlap("{root}/retire"))]).await;
+    rig.set("key", "canary-a").await;
+    // As after a crash: kept as the former one, and nothing came to take its place.
+    rig.secrets.keep_former("key", SecretValue::new("canary-a".to_owned())).await.unwrap();
+    rig.clock.advance(DAY);
+    rig.pass().await;
+    assert_eq!((rig.former().await, rig.retired().as_str()), (None, ""));
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::former::{retire_of, told};
 use crate::http::HttpRoom;
 use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::limits::SECRET_BYTES_MAX;
@@ -16,7 +17,7 @@ use crate::secret::places::filled;
 use crate::secret::program::Asked;
 use crate::secret::scrub::Scrubber;
 use crate::secret::secrets::Secrets;
-use crate::secret::{SecretError, SecretStore as _, SecretValue, SetError};
+use crate::secret::{SecretError, SecretStore as _, SecretValue};
 use crate::store::{Rotation, Store};
 use crate::unit::plan::{NewValue, Plan, SecretBackend, SecretUnit, Standing};
 
@@ -120,6 +121,10 @@ impl Rotator {
         &self.parts.secrets
     }
 
+    pub(super) fn store(&self) -> &Store {
+        &self.parts.store
+    }
+
     pub(super) fn scrubber(&self) -> &Scrubber {
         &self.parts.scrubber
     }
@@ -171,7 +176,7 @@ impl Rotator {
         let (how, came) = match &unit.how {
             NewValue::Ask => return Err(by_hand(name)),
             NewValue::OAuth => ("oauth", self.by_login(&unit, name).await),
-            NewValue::Command { command, give_old } => {
+            NewValue::Command { command, give_old, .. } => {
                 let _one_at_a_time = turn.lock().await;
                 ("command", self.by_program(&unit, name, command, *give_old).await)
             }
@@ -228,18 +233,37 @@ impl Rotator {
             Err(SecretError::Missing { .. }) => None,
             Err(error) => return Err(error.to_string()),
         };
+        let retire = retire_of(unit);
+        if let (Some(retire), Some(_)) = (retire, &old) {
+            // There is room for one: two of three values in service would be one too many.
+            self.retire(unit, name, retire)
+                .await
+                .map_err(|why| format!("the value before it is still in service: {why}"))?;
+        }
         let command = filled(command, &unit.entry);
         let stdin = old.as_ref().map(|old| &old.value).filter(|_| give_old);
         let asked = Asked { command: &command, pass: &unit.pass, stdin };
         let new = secrets.print(asked).await.map_err(|error| error.to_string())?;
         check(&new, old.as_ref().map(|old| &old.value))?;
         let over = old.as_ref().map(|old| old.version);
-        let put = secrets.put(name, new, None, over).await.map_err(|error| match error {
-            SetError::Refused { why } => why,
-            SetError::Store(error) => error.to_string(),
-        })?;
-        let outcome = put.ok_or("somebody stored another value meanwhile, which stays")?;
-        Ok(outcome.version)
+        // Before the new one takes its place: after a crash between the two nothing is lost.
+        let former = old.filter(|_| retire.is_some());
+        let is_kept = former.is_some();
+        if let Some(former) = former {
+            secrets.keep_former(name, former.value).await.map_err(|error| told(&error))?;
+        }
+        match secrets.put(name, new, None, over).await {
+            Ok(Some(outcome)) => Ok(outcome.version),
+            failed => {
+                if is_kept && let Err(error) = secrets.forget_former(name).await {
+                    tracing::warn!(secret = name, "{}", told(&error));
+                }
+                match failed {
+                    Err(error) => Err(told(&error)),
+                    Ok(_) => Err("somebody stored another value meanwhile, which stays".to_owned()),
+                }
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::diag::Finding;
 use crate::model::time::start_of_date;
 use crate::unit::check::bad_value;
-use crate::unit::plan::{NewValue, SecretBackend, SecretDefaults, SecretUnit};
+use crate::unit::plan::{NewValue, Retire, SecretBackend, SecretDefaults, SecretUnit};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
 use crate::unit::typed::Typed;
 use crate::unit::value::Settings;
@@ -24,6 +24,9 @@ const KEEP: Duration = Duration::from_secs(15 * 60);
 
 /// So long before a value ends it is to be replaced.
 const WARN: Duration = Duration::from_secs(14 * 86_400);
+
+/// So long a value that was replaced is still good, where something takes it out of service.
+const OVERLAP: Duration = Duration::from_secs(3600);
 
 /// Of a unit and of the daemon's table alike.
 const KEEP_KEY: KeySpec = KeySpec::new(
@@ -89,6 +92,18 @@ const SECRET: &[KeySpec] = &[
         "`new_value` gets the present value on its standard input; never in another way",
     )
     .default("false"),
+    KeySpec::new(
+        "retire",
+        ValueType::List,
+        "For `how = \"command\"` where the far side takes two values for a while: the program that takes the former one out of \
+         service, which it gets on its standard input; `{entry}` stands for the entry",
+    ),
+    KeySpec::new(
+        "overlap",
+        ValueType::Duration { min_s: 0, max_s: 30 * 86_400 },
+        "With `retire`: so long after it was replaced, a value is still good, and what began with it may end with it",
+    )
+    .default("\"1h\""),
 ];
 
 /// `[secrets]` of the daemon unit.
@@ -160,6 +175,9 @@ pub(crate) fn check(typed: &Typed) -> Vec<Finding> {
     if makes && how != Some("command") {
         say("new_value", "has a meaning only with `how = \"command\"`");
     }
+    if !own.list("retire").is_empty() && how != Some("command") {
+        say("retire", "has a meaning only with `how = \"command\"`");
+    }
     if how.is_some_and(|how| how != "ask") && backend.is_some_and(|backend| !backend.can_be_written()) {
         say("how", "needs a backend that can be written: `file` or `keyring`");
     }
@@ -196,7 +214,10 @@ pub(crate) fn build(typed: &Typed) -> SecretUnit {
             Some("oauth") => NewValue::OAuth,
             Some("command") => {
                 let (command, give_old) = (own.list("new_value").to_vec(), own.flag("give_old"));
-                NewValue::Command { command, give_old }
+                let retire = Some(own.list("retire").to_vec()).filter(|command| !command.is_empty());
+                let retire = retire
+                    .map(|command| Retire { command, after: own.duration("overlap").unwrap_or(OVERLAP) });
+                NewValue::Command { command, give_old, retire }
             }
             _ => NewValue::Ask,
         },

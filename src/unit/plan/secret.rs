@@ -74,7 +74,18 @@ pub enum NewValue {
         command: Vec<String>,
         /// It gets the present value on its standard input.
         give_old: bool,
+        /// What takes the value before out of service, where the far side takes both for a while.
+        retire: Option<Retire>,
     },
+}
+
+/// The end of a value that was replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retire {
+    /// Program and arguments; `{entry}` stands for the entry. It gets the former value on its standard input.
+    pub command: Vec<String>,
+    /// So long after it was replaced.
+    pub after: Duration,
 }
 
 /// Where a secret comes from and when it is replaced.

@@ -82,6 +82,7 @@ pub(super) struct Tree {
 struct Born {
     at: Instant,
     /// Ticks since boot.
+    #[cfg(target_os = "linux")]
     ticks: u64,
 }
 
@@ -101,7 +102,11 @@ impl Tree {
     /// The leader was started this moment: nothing of the tree is older.
     pub(super) fn born_now(mut self) -> Self {
         let ticks = self.leader.and_then(|leader| self.known.get(&leader));
-        self.born = ticks.map(|ticks| Born { at: Instant::now(), ticks: *ticks });
+        self.born = ticks.map(|_ticks| Born {
+            at: Instant::now(),
+            #[cfg(target_os = "linux")]
+            ticks: *_ticks,
+        });
         self
     }
 

@@ -29,7 +29,8 @@ impl Interest {
         self.names.contains(name) || self.units && is_unit_like(name)
     }
 
-    /// Both.
+    /// Both: two places may lead to one watch of the kernel.
+    #[cfg(target_os = "linux")]
     pub fn join(&mut self, other: &Self) {
         self.units |= other.units;
         self.names.extend(other.names.iter().cloned());

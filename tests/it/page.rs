@@ -1,7 +1,7 @@
 //! The page with real connections: who gets in, what is refused, that nothing foreign comes alive in it, and decisions
 //! that go all the way.
 
-mod browser;
+pub mod browser;
 mod poison;
 
 use workagent::control::wire::{OpenView, ReviewView};

@@ -243,7 +243,11 @@ impl Rotator {
         let command = filled(command, &unit.entry);
         let stdin = old.as_ref().map(|old| &old.value).filter(|_| give_old);
         let asked = Asked { command: &command, pass: &unit.pass, stdin };
-        let new = secrets.print(asked).await.map_err(|error| error.to_string())?;
+        let new = secrets.print(asked).await.map_err(|error| match error {
+            // The program is at fault, and not a store.
+            SecretError::Unavailable { why } | SecretError::NeedsUnlock { why } => why,
+            error @ SecretError::Missing { .. } => error.to_string(),
+        })?;
         check(&new, old.as_ref().map(|old| &old.value))?;
         let over = old.as_ref().map(|old| old.version);
         // Before the new one takes its place: after a crash between the two nothing is lost.

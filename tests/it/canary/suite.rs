@@ -11,7 +11,10 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+use serde_json::Value as Json;
+
 use super::{connector, items_unit};
+use crate::page::browser::Visitor;
 use crate::support::binary::{Daemon, House, unit, wait_until};
 use crate::support::http::{Answer, HttpServer, Seen};
 
@@ -208,6 +211,15 @@ const COMMANDS: &[&[&str]] = &[
     &["doctor", "--report"],
     &["doctor", "--report", "--names"],
     &["kick", "a401"],
+    &["repairs"],
+    &["repairs", "--json"],
+    &["case", "list", "--parked"],
+    &["digest"],
+    &["digest", "--markdown"],
+    &["cost", "--svg"],
+    &["logs", "-n", "500"],
+    &["secret", "rotate", "s/rotated"],
+    &["secret", "list"],
     &["secret", "set", "x", "ghp_Kc8mvpmVc38je5SuaWabcdEF"],
     &["log-level", "ghp_Kc8mvpmVc38je5SuaWabcdEF"],
     &["case", "show", "ghp_Kc8mvpmVc38je5SuaWabcdEF"],
@@ -228,9 +240,26 @@ const PATHS: &[&str] = &[
     "/v1/watched",
     "/v1/log-levels",
     "/v1/metrics",
+    "/v1/repairs",
+    "/v1/parked",
+    "/v1/digest",
+    "/v1/journal",
+    "/v1/secrets",
     "/metrics",
     "/v1/cases/ghp_Kc8mvpmVc38je5SuaWabcdEF",
     "/ghp_Kc8mvpmVc38je5SuaWabcdEF",
+];
+
+/// The views of the page.
+const VIEWS: &[&str] = &[
+    "/",
+    "/review/d1",
+    "/case",
+    "/case/c1",
+    "/case/c2",
+    "/outbox",
+    "/units",
+    "/nowhere/ghp_Kc8mvpmVc38je5SuaWabcdEF",
 ];
 
 fn asked(house: &House, path: &str) -> Vec<u8> {
@@ -255,6 +284,7 @@ struct Scene {
     house: House,
     servers: Vec<HttpServer>,
     elsewhere: HttpServer,
+    collector: HttpServer,
 }
 
 impl Scene {
@@ -274,7 +304,9 @@ impl Scene {
         }
         house.set("RUST_BACKTRACE", "1");
         let elsewhere = repeating(200);
-        let mut scene = Self { house, servers: Vec::new(), elsewhere };
+        let collector = HttpServer::always(Answer::ok("{}"));
+        house.unit("workagent.daemon.toml", &format!("[otlp]\nendpoint = \"{}\"\n", collector.url("")));
+        let mut scene = Self { house, servers: Vec::new(), elsewhere, collector };
         for status in [401, 403, 404, 410, 500] {
             let server = repeating(status);
             let keys = format!("token = {{ secret = \"s/a{status}\" }}");
@@ -341,6 +373,15 @@ impl Scene {
             ),
         );
         house.unit("items.connector.toml", &items_unit(&items, "s/items"));
+        // Gets the old value, tells everybody, and makes no new one.
+        let mint = house.script("bin/mint", &format!("{blab}tee /dev/stderr\nexit 1\n"));
+        house.unit(
+            "fresh.secret.toml",
+            &format!(
+                "[secret]\nentry = \"s/rotated\"\nhow = \"command\"\nnew_value = [\"{}\"]\ngive_old = true\n",
+                mint.display()
+            ),
+        );
         let engine = house.script(
             "bin/engine",
             &format!("cat > /dev/null\n{blab}echo \"My keys: $KEY and $PEM.\"; echo $KEY | base64; echo \"$PEM\" | base64\n"),
@@ -468,6 +509,13 @@ fn thirty_secrets_and_no_piece_of_one_gets_out() {
     for path in PATHS {
         search.in_bytes(&format!("GET {path}"), asked(house, path));
     }
+    let opened: Json = serde_json::from_str(&house.ok(&["open", "--json"])).unwrap();
+    let visitor = Visitor::enter(opened["url"].as_str().unwrap());
+    for view in VIEWS {
+        let answer = visitor.get(view);
+        assert!(answer.status == 200 || view.contains("nowhere"), "{view}: {answer:?}");
+        search.in_bytes(&format!("the page's {view}"), answer.body);
+    }
     // A backup holds the user's unit files as they are; values of the store are not among them.
     let ran = house.run(&["backup", "copy.tar"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -484,6 +532,12 @@ fn thirty_secrets_and_no_piece_of_one_gets_out() {
     let log = daemon.stop();
     search.in_bytes("the log", &log);
     assert!(log.contains("TRACE") && log.contains("hyper"), "it was not talkative");
+    assert!(log.contains("not replaced, the old value stays"), "the failing rotation was not seen");
+    let heard = scene.collector.seen();
+    assert!(heard.len() > 1, "the collector heard nothing");
+    for seen in heard {
+        search.in_bytes("what the collector heard", seen.body.unwrap_or_default());
+    }
     // Without a daemon the same commands open record and store themselves.
     for args in COMMANDS.iter().take(12) {
         let ran = house.run(args);
@@ -495,7 +549,7 @@ fn thirty_secrets_and_no_piece_of_one_gets_out() {
     let ran = house.run(&["run"]);
     assert_ne!(ran.code, Some(0));
     search.in_bytes("a damaged record", ran.out + &ran.err);
-    search.end(120);
+    search.end(150);
 }
 
 #[test]

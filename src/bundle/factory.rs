@@ -9,7 +9,8 @@ use super::board;
 use super::deps::BundleDeps;
 use crate::catalog::CATALOG;
 use crate::engine::{EngineContext, ExecutionEngine};
-use crate::model::class::{PortError, chain};
+use crate::model::auto::AutoRule;
+use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::live::Live;
 use crate::model::time::Clock;
 use crate::platform::{Connector, ConnectorContext};
@@ -63,6 +64,7 @@ struct Parts {
 struct ConnectorPart {
     unit: Arc<ConnectorUnit>,
     connector: Arc<dyn Connector>,
+    auto: Arc<AutoRule>,
     sync: Arc<SyncLoop>,
 }
 
@@ -340,7 +342,9 @@ fn connector(
         clock,
         generation: generation.clone(),
     }));
-    Ok(ConnectorPart { unit: Arc::clone(unit), connector, sync })
+    let auto = AutoRule::new(&unit.auto);
+    let auto = auto.map_err(|why| PortError::caused(ErrorClass::Config, "read [auto]", why))?;
+    Ok(ConnectorPart { unit: Arc::clone(unit), connector, auto: Arc::new(auto), sync })
 }
 
 fn engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngine>, PortError> {
@@ -389,7 +393,7 @@ fn add_routes(
 }
 
 fn unknown(what: &str, word: &str) -> PortError {
-    PortError::new(crate::model::class::ErrorClass::Config, format!("build the {what} `{word}`: not known"))
+    PortError::new(ErrorClass::Config, format!("build the {what} `{word}`: not known"))
 }
 
 fn orders(
@@ -400,6 +404,7 @@ fn orders(
 ) -> Orders {
     let rule = |part: &ConnectorPart| DeskRule {
         outbound: part.unit.outbound,
+        auto: Arc::clone(&part.auto),
         hold: part.unit.hold,
         destination: part.connector.destination().into(),
         connector: Arc::clone(&part.connector),

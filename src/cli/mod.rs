@@ -55,6 +55,7 @@ pub mod show;
 mod span;
 pub mod status;
 pub mod top;
+mod trust;
 mod tty;
 pub mod unit_diff;
 pub mod unit_paths;
@@ -124,6 +125,8 @@ enum Command {
     Cost(cost::CostArgs),
     /// List everything that needs you, each with the one command that mends it
     Repairs(repairs::RepairsArgs),
+    /// How often you left drafts as they were, and what goes by itself
+    Trust(trust::TrustArgs),
     /// Tell what happened in a day
     Digest(digest::DigestArgs),
     /// Look at what is being sent
@@ -295,6 +298,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Route(args) => threads(1)?.block_on(route::command(args, context)),
         Command::Env(args) => threads(1)?.block_on(env::command(args, context)),
         Command::Cost(args) => threads(1)?.block_on(cost::command(args, context)),
+        Command::Trust(args) => threads(1)?.block_on(trust::command(args, context)),
         Command::Repairs(args) => threads(1)?.block_on(repairs::command(args, context)),
         Command::Digest(args) => threads(1)?.block_on(digest::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),

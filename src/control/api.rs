@@ -14,6 +14,7 @@ mod repairs;
 mod review;
 mod secrets;
 mod status;
+mod trust;
 mod units;
 
 use std::sync::Arc;
@@ -150,6 +151,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/secrets/rotate", post(secrets::rotate))
         .route("/v1/outbox/{id}/dismiss", post(outbox::dismiss))
         .route("/v1/connectors/{connector}/purge", get(purge::look).post(purge::purge))
+        .route("/v1/trust", get(trust::list))
         .route("/v1/pause", post(pause::pause))
         .route("/v1/resume", post(pause::resume))
         .route("/v1/kick/{unit}", post(kick))

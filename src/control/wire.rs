@@ -13,6 +13,7 @@ mod pause;
 pub mod record;
 mod review;
 pub mod secrets;
+pub mod trust;
 pub mod units;
 
 pub use self::pause::{PauseBody, ResumeBody};

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::logging::{Log, OF_RELAY, RecordKind};
@@ -32,27 +33,22 @@ const WAIT_MAX: Duration = Duration::from_secs(120);
 const TOTAL: Duration = Duration::from_secs(10);
 
 /// For what is left when the daemon ends.
-pub const AT_END: Duration = Duration::from_secs(2);
+const AT_END: Duration = Duration::from_secs(2);
 
 /// Takes from the log and gives to the collector.
 pub struct Exporter {
-    /// What relays.
-    pub log: Log,
+    log: Log,
     /// The plan says to whom.
-    pub present: Live<Present>,
-    /// Has the token.
-    pub secrets: Secrets,
-    /// Makes the requests.
-    pub http: HttpRoom,
-    /// Now.
-    pub clock: Clock,
+    present: Live<Present>,
+    secrets: Secrets,
+    http: HttpRoom,
+    clock: Clock,
     /// Tells this installation from others, in the same words after a restart.
-    pub instance: String,
+    instance: String,
 }
 
 /// A name for the installation that keeps its state there, on this machine; it says nothing about either.
-#[must_use]
-pub fn instance(state: &Path) -> String {
+fn instance(state: &Path) -> String {
     let machine = rustix::system::uname();
     let mut name = digest(&[machine.nodename().to_bytes(), state.as_os_str().as_encoded_bytes()]);
     name.truncate(32);
@@ -60,14 +56,24 @@ pub fn instance(state: &Path) -> String {
 }
 
 impl Exporter {
-    /// The plan that runs names one.
+    /// Lets the log relay from now on, if the plan that runs names a collector. `state`: where this installation keeps its
+    /// state.
     #[must_use]
-    pub fn has_collector(&self) -> bool {
-        self.present.get().plan.daemon.otlp.endpoint.is_some()
+    pub fn new(log: &Log, present: Live<Present>, secrets: Secrets, clock: Clock, state: &Path) -> Self {
+        let instance = instance(state);
+        log.relay().call(&instance);
+        log.relay().switch(present.get().plan.daemon.otlp.endpoint.is_some());
+        Self { log: log.clone(), present, secrets, http: HttpRoom::default(), clock, instance }
+    }
+
+    /// Hands over until told to end, and then what is left.
+    pub async fn work(&self, end: CancellationToken) {
+        end.run_until_cancelled(self.keep()).await;
+        self.flush().await;
     }
 
     /// For ever; rests while there is nothing to tell.
-    pub async fn keep(&self) {
+    async fn keep(&self) {
         let mut failures = 0_u32;
         loop {
             self.log.relay().news().await;
@@ -94,7 +100,7 @@ impl Exporter {
     }
 
     /// What is held when the daemon ends, as far as it goes in [`AT_END`].
-    pub async fn flush(&self) {
+    async fn flush(&self) {
         let rest = async { while self.log.relay().is_on() && matches!(self.hand_over().await, Ok(true)) {} };
         let _ = tokio::time::timeout(AT_END, rest).await;
     }
@@ -135,7 +141,7 @@ impl Exporter {
         match self.log.relay().dropped() {
             0 => {}
             dropped => {
-                tracing::warn!(target: OF_RELAY, dropped, "records that the collector did not take in time are gone")
+                tracing::warn!(target: OF_RELAY, dropped, "records that the collector did not take in time are gone");
             }
         }
         Ok(true)

@@ -12,7 +12,7 @@ use super::backup::units_of;
 use super::clock_watch;
 use super::housekeeping::Housekeeping;
 use super::logging::Log;
-use super::otlp::{self, Exporter};
+use super::otlp::Exporter;
 use super::reload::{Reloader, Rooms, Start, status_line};
 use super::service_manager::ServiceManager;
 use super::signals::{Orders, Signals};
@@ -27,7 +27,6 @@ use crate::control::server::{self, Fault};
 use crate::control::web::site::Site;
 use crate::control::wire::units::ReloadView;
 use crate::diag::Counts;
-use crate::http::HttpRoom;
 use crate::supervise::Group;
 use crate::unit::search::SearchEnv;
 
@@ -66,16 +65,7 @@ pub async fn run(
     };
     let process = Group::new("process");
     let site = Site::new(clock.clone(), &scrubber, process.clone());
-    let exporter = Exporter {
-        log: log.clone(),
-        present: api.present.clone(),
-        secrets: secrets.clone(),
-        http: HttpRoom::default(),
-        clock: clock.clone(),
-        instance: otlp::instance(&paths.state),
-    };
-    log.relay().call(&exporter.instance);
-    log.relay().switch(exporter.has_collector());
+    let exporter = Exporter::new(&log, api.present.clone(), secrets.clone(), clock.clone(), &paths.state);
     let rooms = Rooms {
         store: store.clone(),
         secrets,
@@ -141,10 +131,7 @@ pub async fn run(
         kept_end.run_until_cancelled(kept.keep()).await;
     });
     let exported = end.clone();
-    process.spawn("otlp", async move {
-        exported.run_until_cancelled(exporter.keep()).await;
-        exporter.flush().await;
-    });
+    process.spawn("otlp", async move { exporter.work(exported).await });
     let (asked, asked_end, reloads) = (reloader.clone(), end.clone(), Arc::clone(&orders.reload));
     process.spawn("reload", async move {
         let reload = async {

@@ -4,8 +4,9 @@ mod condition;
 
 use std::collections::BTreeMap;
 
-use self::condition::{Condition, Pattern};
+use self::condition::Condition;
 use crate::model::language;
+use crate::model::pattern::Pattern;
 use crate::model::routing::{Explanation, RouteFacts, RouteLook, Routing};
 use crate::model::run::RunFailure;
 use crate::model::time::Timestamp;
@@ -76,8 +77,7 @@ impl Router {
         routes.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
         let engines =
             plan.engines.iter().map(|(name, standing)| (name.clone(), readiness(standing))).collect();
-        let patterns =
-            |texts: &[String]| texts.iter().filter_map(|text| condition::pattern(text).ok()).collect();
+        let patterns = |texts: &[String]| texts.iter().filter_map(|text| Pattern::new(text).ok()).collect();
         let (own, known) = (patterns(&plan.daemon.own), patterns(&plan.daemon.known));
         let reads_language = routes.iter().any(|rule| rule.conditions.iter().any(Condition::reads_language));
         Self { routes, off, mendable, engines, own, known, reads_language }

@@ -489,3 +489,7 @@ pub const GITHUB_THREAD_PAGES_MAX: usize = 100;
 
 /// A reply: GitHub's own words name 65,536 characters; the mark and what is made harmless take some.
 pub const GITHUB_REPLY_CHARS_MAX: usize = 60_000;
+
+/// Decisions of a person that say how far a connector is trusted to send by itself: what is older tells less of the engine
+/// and the work as they are now.
+pub const DECISIONS_LEN_MAX: usize = 200;

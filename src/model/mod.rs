@@ -2,6 +2,7 @@
 //!
 //! No I/O, no async, no SQL. Everything here is plain data that other rooms pass to each other.
 
+pub mod auto;
 pub mod breaker;
 pub mod budget;
 pub mod case;
@@ -24,6 +25,7 @@ pub mod mcp;
 pub mod money;
 pub mod outbound;
 pub mod parked;
+pub mod pattern;
 pub mod pause;
 pub mod price;
 pub mod repair;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::auto::AutoRule;
 use crate::model::class::{ErrorClass, chain};
 use crate::model::draft::Draft;
 use crate::model::ids::ActionId;
@@ -23,6 +24,8 @@ pub type DeskRules = Arc<BTreeMap<String, DeskRule>>;
 pub struct DeskRule {
     /// The rule.
     pub outbound: OutboundRule,
+    /// What of it goes without a person.
+    pub auto: Arc<AutoRule>,
     /// Undo window between approval and sending.
     pub hold: Duration,
     /// [`Connector::destination`].

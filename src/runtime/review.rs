@@ -1,13 +1,17 @@
 //! The review runtime and the desk: drafts wait here for a person. Nothing leaves without a decision unless the
 //! connector's unit says `outbound = "auto"`; an approval is of a hash.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 
 use super::desk_rule::{DeskRule, DeskRules};
 use super::points::Point;
 use super::{RuntimeRecord, cycle_error, store_fault};
+use crate::model::auto::Decided;
 use crate::model::class::chain;
-use crate::model::cycle::{ReviewSummary, RuntimeSummary};
+use crate::model::cycle::{CycleError, ReviewSummary, RuntimeSummary};
 use crate::model::draft::Draft;
 use crate::model::ids::{ActionId, DraftId};
 use crate::model::live::Live;
@@ -42,6 +46,12 @@ impl ReviewDesk {
         self.rules.get().get(connector).cloned()
     }
 
+    /// What applies to each connector that is on.
+    #[must_use]
+    pub fn rules(&self) -> DeskRules {
+        Arc::clone(&self.rules.get())
+    }
+
     /// What applies to each connector that is on, as the record keeps it for drafts made while it is off.
     #[must_use]
     pub fn ways_out(&self) -> Vec<WayOut> {
@@ -64,6 +74,22 @@ impl ReviewDesk {
         by: &str,
         stale_ok: bool,
     ) -> Result<ActionId, StoreError> {
+        let rule = self.may_leave(id).await?;
+        let action = self.store.approve(id, hash, rule.hold, by, stale_ok).await?;
+        Point::AfterApproval.pass();
+        Ok(action)
+    }
+
+    /// The same by what the connector's unit says, and nobody's decision.
+    async fn approve_by_rule(&self, draft: &Draft) -> Result<ActionId, StoreError> {
+        let rule = self.may_leave(draft.id).await?;
+        let action = self.store.approve_by_rule(draft.id, &draft.hash, rule.hold).await?;
+        Point::AfterApproval.pass();
+        Ok(action)
+    }
+
+    /// What applies to a draft that could be sent as it is.
+    async fn may_leave(&self, id: DraftId) -> Result<DeskRule, StoreError> {
         let draft = self.store.draft(id).await?;
         let refused = |why: String| Err(StoreError::Refused { why });
         let Some(rule) = self.rule(&draft.connector) else {
@@ -85,9 +111,7 @@ impl ReviewDesk {
         if let Some(why) = rule.cannot_send(&draft, self.store.time()) {
             return refused(format!("{id} cannot be sent as it is: {why}"));
         }
-        let action = self.store.approve(id, hash, rule.hold, by, stale_ok).await?;
-        Point::AfterApproval.pass();
-        Ok(action)
+        Ok(rule)
     }
 
     /// Why a draft cannot be sent as it is, where that can be known before: its connector is off or may not send, or the
@@ -136,30 +160,10 @@ impl ReviewRuntime {
         let mut summary = ReviewSummary::default();
         let store = &self.desk.store;
         let result = async {
-            // Every new draft wakes this pass: with a pile of drafts that wait for a person, reading them all each time
-            // would be work without end.
-            let auto = self.desk.rules.get().values().any(|rule| rule.outbound == OutboundRule::Auto);
-            let drafts = if auto { store.open_drafts(false).await? } else { Vec::new() };
-            if !auto {
-                summary.open = store.open_draft_count().await?;
+            if self.desk.rules.get().values().any(|rule| rule.outbound == OutboundRule::Auto) {
+                self.send_by_rule(&mut summary, &mut errors).await?;
             }
-            for draft in drafts {
-                let rule = self.desk.rule(&draft.connector).map(|rule| rule.outbound);
-                // What acts at the far side beside a text is for a person, also where texts go by themselves.
-                let acts = !draft.envelope.effects.is_empty();
-                if rule != Some(OutboundRule::Auto) || draft.stale || !draft.auto || acts {
-                    summary.open += 1;
-                    continue;
-                }
-                match self.desk.approve(draft.id, &draft.hash, "rule outbound = \"auto\"", false).await {
-                    Ok(_) => summary.auto_approved += 1,
-                    Err(error) => {
-                        summary.open += 1;
-                        let unit = format!("{}.connector", draft.connector);
-                        errors.push(cycle_error(&unit, "permanent", &chain(&error), &self.scrubber));
-                    }
-                }
-            }
+            summary.open = store.open_draft_count().await?;
             store.next_due(Due::Drafts).await
         }
         .await;
@@ -169,6 +173,42 @@ impl ReviewRuntime {
         };
         let record = RuntimeRecord { summary: RuntimeSummary::Review(summary), errors };
         Pass { record, fault, next, fresh: false, tried: true }
+    }
+}
+
+impl ReviewRuntime {
+    /// Lets go what may go without a person. What may not is for a person from here on, with the reason: a pile of those is
+    /// not read again with each new draft, and is not sent one day because a record got better.
+    async fn send_by_rule(
+        &self,
+        summary: &mut ReviewSummary,
+        errors: &mut Vec<CycleError>,
+    ) -> Result<(), StoreError> {
+        let store = &self.desk.store;
+        let mut records: BTreeMap<String, Vec<Decided>> = BTreeMap::new();
+        for (draft, kind) in store.auto_drafts().await? {
+            let Some(rule) = self.desk.rule(&draft.connector) else { continue };
+            // What acts at the far side beside a text is for a person, also where texts go by themselves.
+            if rule.outbound != OutboundRule::Auto || !draft.envelope.effects.is_empty() {
+                continue;
+            }
+            if !records.contains_key(&draft.connector) {
+                records.insert(draft.connector.clone(), store.decided(&draft.connector).await?);
+            }
+            let decided = records.get(&draft.connector).map(Vec::as_slice).unwrap_or_default();
+            if let Some(stays) = rule.auto.stays(draft.case, &kind, &draft.envelope, decided) {
+                store.keep_for_person(&draft, &stays.to_string()).await?;
+                continue;
+            }
+            match self.desk.approve_by_rule(&draft).await {
+                Ok(_) => summary.auto_approved += 1,
+                Err(error) => {
+                    let unit = format!("{}.connector", draft.connector);
+                    errors.push(cycle_error(&unit, "permanent", &chain(&error), &self.scrubber));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -30,8 +30,11 @@ const SET_WAYS: &str = "INSERT INTO ways_out (connector, destination, auto) \
 const KNOWN_WAYS: &str = "SELECT count(*) FROM json_each(?1) j CROSS JOIN ways_out w \
      ON w.connector = j.value ->> 0 AND w.destination = j.value ->> 1 AND w.auto = j.value ->> 2";
 const READDRESS: &str = "UPDATE drafts SET destination = ?2, auto = 0, hash = ?3 WHERE id = ?1";
-const DECIDE: &str = "UPDATE drafts SET state = ?2, note = ?3, deferred_until = NULL WHERE id = ?1";
+const DECIDE: &str = "UPDATE drafts SET state = ?2, note = ?3, deferred_until = NULL, decided_at = ?4, by_person = ?5 \
+     WHERE id = ?1";
 const DEFER: &str = "UPDATE drafts SET deferred_until = ?2 WHERE id = ?1";
+/// Stands in the record where no person decided.
+const BY_RULE: &str = "rule outbound = \"auto\"";
 const CASE_STATE: &str = "SELECT state, engine FROM cases WHERE id = ?1";
 
 pub(super) const MOVE: &str = "UPDATE cases SET state = ?2, reason = ?3, until = NULL, lease_until = NULL, changed_at = ?4, \
@@ -110,7 +113,23 @@ impl Store {
         by: &str,
         stale_ok: bool,
     ) -> Result<ActionId> {
-        let (hash, by) = (hash.to_owned(), by.to_owned());
+        self.approve_by(id, hash, hold, Some(by.to_owned()), stale_ok).await
+    }
+
+    /// The same by what a unit says, and nobody's decision.
+    pub async fn approve_by_rule(&self, id: DraftId, hash: &str, hold: Duration) -> Result<ActionId> {
+        self.approve_by(id, hash, hold, None, false).await
+    }
+
+    async fn approve_by(
+        &self,
+        id: DraftId,
+        hash: &str,
+        hold: Duration,
+        by: Option<String>,
+        stale_ok: bool,
+    ) -> Result<ActionId> {
+        let hash = hash.to_owned();
         self.write("approve a draft", move |tx| {
             Box::pin(async move {
                 let seen = open_draft(tx, id).await?;
@@ -132,10 +151,11 @@ impl Store {
                 if state == CaseState::Running {
                     leases::interrupt(tx, seen.case, "an earlier draft was approved").await?;
                 }
-                decide(tx, id, DraftState::Approved, "").await?;
+                decide(tx, id, DraftState::Approved, "", by.is_some()).await?;
                 move_case(tx, seen.case, CaseState::Approved, None, 0).await?;
                 let action = outbox::make(tx, &seen, tx.now.plus(hold)).await?;
                 tx.wake.outbound = true;
+                let by = by.as_deref().unwrap_or(BY_RULE);
                 journal::note(tx, seen.case, "approved", format!("{id} by {by}, as {action}")).await?;
                 Ok(action)
             })
@@ -151,7 +171,7 @@ impl Store {
         self.write("reject a draft", move |tx| {
             Box::pin(async move {
                 let seen = open_draft(tx, id).await?;
-                decide(tx, id, DraftState::Rejected, &note).await?;
+                decide(tx, id, DraftState::Rejected, &note, true).await?;
                 let (state, engine) = case_state(tx, seen.case).await?;
                 journal::note(tx, seen.case, "rejected", format!("{id}: {note}")).await?;
                 if state != CaseState::Review {
@@ -256,8 +276,9 @@ fn same(seen: &Draft, hash: &str) -> Result<()> {
     Err(StoreError::refused(format!("the draft changed: look at {} again", seen.id)))
 }
 
-async fn decide(tx: &mut Tx, id: DraftId, state: DraftState, note: &str) -> Result<()> {
+async fn decide(tx: &mut Tx, id: DraftId, state: DraftState, note: &str, by_person: bool) -> Result<()> {
     let query = sqlx::query(DECIDE).bind(id.0).bind(state.word()).bind(note.to_owned());
+    let query = query.bind(tx.now.0).bind(by_person);
     tx.wake.review = true;
     tx.run("decide on a draft", query).await.map(|_| ())
 }

@@ -6,6 +6,7 @@
 //! whether an earlier state was put back; the other files hold the operations, one concept each, and `state` says which move of a case or an action is allowed.
 
 mod around;
+mod auto;
 mod checkpoint;
 mod copies;
 mod day;

@@ -85,6 +85,7 @@ mod submission;
 mod support;
 mod timers;
 mod tokens;
+mod trust;
 mod unit_commands;
 mod units;
 mod watch;

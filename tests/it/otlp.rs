@@ -1,5 +1,10 @@
 //! A daemon and an OpenTelemetry collector: what it hears of a case, and what becomes of a collector that is away.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "JSON without a key is null, and a test's helper fails the test"
+)]
+
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -108,6 +113,7 @@ fn real_definitions_take_what_is_sent() {
     };
     let sent: String = server.seen().iter().map(line).collect();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/otlp.sh");
+    #[expect(clippy::disallowed_methods, reason = "a reader beside the daemon")]
     let mut reader = Command::new("bash");
     reader.arg(script).arg("read").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut reader = reader.spawn().unwrap();

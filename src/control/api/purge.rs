@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 
 use super::{Reply, Shared};
+use crate::control::manager::Why;
 use crate::control::server::Fault;
 use crate::control::wire::PurgeBody;
 use crate::store::Belongings;
@@ -18,8 +19,14 @@ pub(super) async fn purge(
     Path(connector): Path<String>,
     Json(body): Json<PurgeBody>,
 ) -> Reply<Belongings> {
-    let on = matches!(state.present.get().plan.connectors.get(&connector), Some(Standing::Active(_)));
-    if on {
+    let is_on = || matches!(state.present.get().plan.connectors.get(&connector), Some(Standing::Active(_)));
+    if is_on()
+        && let Some(manager) = &state.manager
+    {
+        // It may have been switched off a moment ago, and the watcher has not said so yet.
+        manager.reload(Why::Hand, false).await?;
+    }
+    if is_on() {
         let fault =
             Fault::refused(format!("{connector} is on: it would read on while its record is let go of"));
         return Err(fault.hint(format!("workagent disable {connector}.connector")));

@@ -1,8 +1,7 @@
 //! One condition of a route, and what it says about a case.
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
-
 use super::Seen;
+use crate::model::pattern::Pattern;
 use crate::model::routing::Clause;
 use crate::model::schedule::{Schedule, Window};
 use crate::model::text::one_line;
@@ -79,7 +78,7 @@ pub(super) fn of(matches: &RouteMatch) -> Result<Vec<Condition>, String> {
         (Field::Author, &matches.author),
     ] {
         if !texts.is_empty() {
-            let patterns = texts.iter().map(|text| pattern(text)).collect::<Result<_, _>>()?;
+            let patterns = texts.iter().map(|text| Pattern::new(text)).collect::<Result<_, _>>()?;
             all.push(Condition::Globs { of, patterns, shown: listed(texts) });
         }
     }
@@ -162,34 +161,4 @@ fn shown_foreign(given: &[String]) -> String {
 
 fn listed(texts: &[String]) -> String {
     texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(" or ")
-}
-
-/// A name or address as a route writes it. Most hold no wildcard; a compiled matcher for each of those would be most of
-/// the time that taking over a plan of many routes takes.
-#[derive(Debug)]
-pub(super) enum Pattern {
-    /// Exactly this, but for the case of ASCII letters.
-    Exact(String),
-    /// With wildcards.
-    Glob(Box<GlobMatcher>),
-}
-
-impl Pattern {
-    pub fn is_match(&self, text: &str) -> bool {
-        match self {
-            Self::Exact(exact) => exact.eq_ignore_ascii_case(text),
-            Self::Glob(glob) => glob.is_match(text),
-        }
-    }
-}
-
-/// `*` matches `/` too: these are names and addresses, not paths. Case does not matter.
-pub(super) fn pattern(text: &str) -> Result<Pattern, String> {
-    if text.is_ascii() && !text.contains(['*', '?', '[', ']', '{', '}', '!', '\\', ',']) {
-        return Ok(Pattern::Exact(text.to_owned()));
-    }
-    let glob: Result<Glob, _> =
-        GlobBuilder::new(text).case_insensitive(true).literal_separator(false).build();
-    glob.map(|glob| Pattern::Glob(Box::new(glob.compile_matcher())))
-        .map_err(|error| format!("bad pattern `{text}`: {}", error.kind()))
 }

@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    around, day, drafts, ingest, journal, keep, leases, life, money, outbox, pages, parked, pauses, pending,
-    people, records, recovery, rests, rows, runs,
+    around, auto, day, drafts, ingest, journal, keep, leases, life, money, outbox, pages, parked, pauses,
+    pending, people, records, recovery, rests, rows, runs,
 };
 use super::*;
 
@@ -36,6 +36,9 @@ fn plan(conn: &Connection, sql: &str) -> Vec<String> {
 fn hot_statements_go_by_index() {
     let conn = database();
     let hot = [
+        ("drafts that go by themselves", auto::CANDIDATES),
+        ("kinds of cases", auto::KINDS),
+        ("decisions", auto::DECIDED),
         ("fresh", pages::look::FRESH),
         ("names", pages::look::NAMES),
         ("new rows", pages::write::NEW_ROWS),

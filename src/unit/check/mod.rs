@@ -1,6 +1,7 @@
 //! The rules: one file each, with code, level, explanation, an example, and the making of the finding. The table
 //! below lists them all; `explain` and the manual are printed from it.
 
+pub(crate) mod auto_without_bounds;
 pub(crate) mod bad_name;
 pub(crate) mod bad_specifier;
 pub(crate) mod bad_value;
@@ -49,6 +50,7 @@ use crate::diag::Check;
 
 /// All rules, by code.
 pub static CHECKS: &[&Check] = &[
+    &auto_without_bounds::CHECK,
     &bad_name::CHECK,
     &bad_specifier::CHECK,
     &bad_value::CHECK,

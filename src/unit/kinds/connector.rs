@@ -6,7 +6,7 @@ use crate::diag::Finding;
 use crate::model::item::Backlog;
 use crate::unit::check::{bad_value, interval_under_limit, outbound_without_replies};
 use crate::unit::decode::duration;
-use crate::unit::kinds::{oauth, restart, schedule};
+use crate::unit::kinds::{auto, oauth, restart, schedule};
 use crate::unit::plan::{ConnectorUnit, OutboundRule, Schedule};
 use crate::unit::registry::{PlatformView, Registry};
 use crate::unit::schema::{KeySpec, KindSpec, TableSpec, ValueType};
@@ -17,6 +17,7 @@ use crate::unit::value::Value;
 pub(crate) const SPEC: KindSpec = KindSpec {
     tables: &[
         TableSpec::new("connector", CONNECTOR, "Which account of which platform, and what may leave."),
+        auto::CONNECTOR,
         schedule::CONNECTOR,
         restart::CONNECTOR,
         oauth::CONNECTOR,
@@ -76,6 +77,7 @@ const CONNECTOR: &[KeySpec] = &[
 /// Warnings that need the platform; what is used instead is decided in [`build`].
 pub(crate) fn check(typed: &Typed, registry: &Registry) -> Vec<Finding> {
     let mut findings = restart::check(typed);
+    findings.extend(auto::check(typed));
     let Some(platform) = platform(typed, registry) else { return findings };
     if let Some(every) = typed.settings("schedule").duration("every")
         && every < least(platform)
@@ -122,6 +124,7 @@ pub(crate) fn build(typed: &Typed, registry: &Registry) -> Option<ConnectorUnit>
             Some(Value::Duration(span)) => Backlog::Since(*span),
             _ => Backlog::New,
         },
+        auto: auto::settings(typed.settings(auto::NAME)),
         guarantee: platform.guarantee,
         hold: own.duration("hold").unwrap_or_default(),
         shadow: own.flag("shadow"),

@@ -1,6 +1,7 @@
 //! The kinds of units: one file each, with its tables and how the checked values become a unit of the plan.
 
 pub(crate) mod account;
+pub(crate) mod auto;
 pub(crate) mod channel;
 pub(crate) mod common;
 pub(crate) mod condition;

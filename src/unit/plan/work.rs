@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::auto::AutoSettings;
 use crate::model::budget::EngineMoney;
 use crate::model::item::Backlog;
 use crate::model::outbound::Guarantee;
@@ -36,6 +37,8 @@ pub struct ConnectorUnit {
     pub account: String,
     /// What may leave.
     pub outbound: OutboundRule,
+    /// What of it goes without a person, where that is the rule.
+    pub auto: AutoSettings,
     /// First poll.
     pub backlog: Backlog,
     /// What its platform promises of replies after a lost answer.

@@ -38,6 +38,10 @@ fn it_is_a_whole_file_with_every_value() {
     shadow = false
     stop_timeout = "30s"
 
+    [auto]
+    after = 0
+    agreement = 95
+
     [schedule]
     every = "15m"
     at_start = true
@@ -71,6 +75,10 @@ fn it_is_a_whole_file_with_every_value() {
     hold = "30s"
     shadow = false
     stop_timeout = "30s"
+
+    [auto]
+    after = 0
+    agreement = 95
 
     [schedule]
     every = "15m"

@@ -43,6 +43,8 @@ fn each_key_names_its_place_and_what_it_covers() {
     connector.hold = "30s"  /u/1/m@.connector.d/0.toml:1:10 < /u/1/connector.d/0.toml:4:8
     connector.shadow = false  default
     connector.stop_timeout = "30s"  default
+    auto.after = 0  default
+    auto.agreement = 95  default
     schedule.every = "15m"  default
     schedule.at_start = true  default
     schedule.jitter = "0s"  default

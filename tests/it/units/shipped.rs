@@ -110,10 +110,10 @@ fn they_show_every_key_with_its_default() {
         let kind = Kind::from_word(kind).unwrap();
         let mut tables: Vec<TableSpec> = kinds::spec(kind).tables.to_vec();
         if kind == Kind::Connector {
-            tables.push(TableSpec::new("own", CATALOG.platform(stem).unwrap().keys, ""));
+            tables.push(TableSpec::new(stem, CATALOG.platform(stem).unwrap().keys, ""));
         }
         if kind == Kind::Engine {
-            tables.push(TableSpec::new("own", CATALOG.engine(stem).unwrap().keys, ""));
+            tables.push(TableSpec::new(stem, CATALOG.engine(stem).unwrap().keys, ""));
         }
         // The template engine neither costs nor waits.
         let read_only =
@@ -138,21 +138,32 @@ fn they_show_every_key_with_its_default() {
                 let server = ["openai-chat", "anthropic", "openai-responses", "gemini"].contains(&stem);
                 let idle = (stem, key.name) == ("command", "model")
                     || server && matches!(key.name, "env" | "path" | "exit_attempts");
-                if (read_only && matches!(key.name, "hold" | "shadow" | "nudge"))
+                if (read_only && (table.name == "auto" || matches!(key.name, "hold" | "shadow" | "nudge")))
                     || (kind == Kind::Engine && idle)
                 {
                     continue;
                 }
-                let shown = unit
-                    .text
-                    .lines()
-                    .find_map(|line| line.trim_start_matches('#').strip_prefix(&format!("{} = ", key.name)));
+                let shows = |line: &'static str| {
+                    line.trim_start_matches('#').strip_prefix(key.name)?.strip_prefix(" = ")
+                };
+                let shown = section(unit.text, table.name).find_map(shows);
+                let shown = shown.or_else(|| unit.text.lines().find_map(shows));
                 let shown = shown.unwrap_or_else(|| panic!("{} does not show `{}`", unit.file, key.name));
                 if let (Some(default), true) = (key.default, key.name != "outbound") {
                     assert_eq!(shown, default, "{}: `{}`", unit.file, key.name);
                 }
             }
         }
+    }
+}
+
+/// The lines of a table, which may be commented out; all lines where it has no header of its own.
+fn section<'a>(text: &'a str, table: &str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+    let header = format!("[{table}]");
+    let is_header = |line: &str| line.starts_with('[') || line.starts_with("#[");
+    match text.lines().position(|line| line.trim_start_matches('#') == header) {
+        Some(at) => Box::new(text.lines().skip(at + 1).take_while(move |line| !is_header(line))),
+        None => Box::new(text.lines()),
     }
 }
 

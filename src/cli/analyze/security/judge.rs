@@ -200,7 +200,11 @@ impl Scene<'_> {
         if self.plan.daemon.rehearsal {
             return (0.1, format!("{} would, but the daemon only rehearses", names(&auto)));
         }
-        (1.0, format!("{} sends what the engine wrote (`outbound = \"auto\"`)", names(&auto)))
+        let sending = self.connectors.iter().filter(|unit| unit.outbound == OutboundRule::Auto);
+        let all_bounded = sending.clone().all(|unit| unit.auto.is_bounded());
+        let bounds = if all_bounded { ", to the kinds and recipients of `[auto]`" } else { "" };
+        let share = if all_bounded { 0.6 } else { 1.0 };
+        (share, format!("{} sends what the engine wrote (`outbound = \"auto\"`){bounds}", names(&auto)))
     }
 
     fn no_undo(&self, unit: &ConnectorUnit) -> (f64, String) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::board;
 use super::deps::BundleDeps;
 use crate::catalog::CATALOG;
+use crate::channel::ChannelContext;
 use crate::engine::{EngineContext, ExecutionEngine};
 use crate::model::class::{PortError, chain};
 use crate::model::live::Live;
@@ -18,6 +19,7 @@ use crate::runtime::app_runtime::{AppRuntime, Slot};
 use crate::runtime::desk_rule::{DeskRule, DeskRules};
 use crate::runtime::disabled::DisabledRuntime;
 use crate::runtime::ingest::IngestRuntime;
+use crate::runtime::notices::{ChannelLoop, ChannelParts, Troubles};
 use crate::runtime::onboarding::OnboardingRuntime;
 use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
@@ -28,7 +30,7 @@ use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{ForRoute, WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
 use crate::supervise::Board;
 use crate::unit::plan::{
-    ConnectorUnit, EngineUnit, Kind, Off, OffState, Plan, RouteUnit, Standing, UnitName,
+    ChannelUnit, ConnectorUnit, EngineUnit, Kind, Off, OffState, Plan, RouteUnit, Standing, UnitName,
 };
 
 /// Everything built from one plan, not yet started.
@@ -41,6 +43,10 @@ pub struct DaemonRuntimeBundle {
     pub app: Arc<AppRuntime>,
     /// Where decisions are made.
     pub desk: ReviewDesk,
+    /// What channels tell beside drafts and cases; whoever knows it is to be named here.
+    pub troubles: Troubles,
+    /// The loops of the channels that are on, by unit name; the same place for all bundles.
+    pub channels: Live<BTreeMap<String, Arc<ChannelLoop>>>,
     /// Replaces secrets.
     pub rotator: Arc<Rotator>,
     /// What each unit is doing; no-ops are entered at build.
@@ -55,6 +61,7 @@ pub struct DaemonRuntimeBundle {
 struct Parts {
     connectors: BTreeMap<String, ConnectorPart>,
     engines: BTreeMap<String, WorkerEngine>,
+    channels: BTreeMap<String, ChannelPart>,
     rooms: Rooms,
 }
 
@@ -64,6 +71,13 @@ struct ConnectorPart {
     unit: Arc<ConnectorUnit>,
     connector: Arc<dyn Connector>,
     sync: Arc<SyncLoop>,
+}
+
+/// A channel with its loop.
+#[derive(Clone)]
+struct ChannelPart {
+    unit: Arc<ChannelUnit>,
+    cycle: Arc<ChannelLoop>,
 }
 
 /// The runtimes of which there is one, on or off. They live as long as the process; a reload hands them new orders.
@@ -111,6 +125,7 @@ impl Succession {
         rooms.ingest.adopt(&plan);
         rooms.worker.adopt(worker);
         bundle.desk.adopt(desk);
+        bundle.channels.set(loops(&bundle.parts.channels));
         rooms.outbound.adopt(outbound);
         rooms.onboarding.adopt(&plan);
         rooms.pending.adopt(&plan);
@@ -132,6 +147,10 @@ impl DaemonRuntimeBundle {
             Build { deps: &deps, generation: &number, plan: (*plan).clone(), failed: BTreeMap::new() };
         let connectors = build.connectors(&BTreeMap::new(), &BTreeSet::new());
         let engines = build.engines(&BTreeMap::new(), &BTreeSet::new());
+        tracing::debug!("building the desk");
+        let desk = ReviewDesk::new(store.clone(), desk_rules(&connectors));
+        let troubles = Troubles::default();
+        let channels = build.channels((&desk, &troubles), &BTreeMap::new(), &BTreeSet::new());
         let plan = Arc::new(build.plan);
         let orders = orders(&plan, generation, &connectors, &engines);
 
@@ -147,7 +166,6 @@ impl DaemonRuntimeBundle {
             clock: clock.clone(),
         });
         tracing::debug!("building review");
-        let desk = ReviewDesk::new(store.clone(), orders.desk);
         let review = ReviewRuntime::new(desk.clone(), scrubber.clone());
         tracing::debug!("building outbound");
         let outbound = OutboundRuntime::new(OutboundParts {
@@ -191,9 +209,10 @@ impl DaemonRuntimeBundle {
             onboarding: Arc::new(onboarding),
             rotation: Arc::new(RotationRuntime::new(Arc::clone(&rotator))),
         };
-        let app = Arc::new(app(&plan, generation, &connectors, &rooms, &deps));
-        let parts = Parts { connectors, engines, rooms };
-        let bundle = Self { plan, generation, app, desk, rotator, board, clock, parts, deps };
+        let app = Arc::new(app(&plan, generation, (&connectors, &channels), &rooms, &deps));
+        let parts = Parts { connectors, engines, channels, rooms };
+        let channels = Live::new(loops(&parts.channels));
+        let bundle = Self { plan, generation, app, desk, troubles, channels, rotator, board, clock, parts, deps };
         board::enter_all(&bundle);
         bundle
     }
@@ -207,19 +226,23 @@ impl DaemonRuntimeBundle {
             Build { deps: &self.deps, generation: &rooms.generation, plan, failed: BTreeMap::new() };
         let connectors = build.connectors(&self.parts.connectors, anew);
         let engines = build.engines(&self.parts.engines, anew);
+        let around = (&self.desk, &self.troubles);
+        let channels = build.channels(around, &self.parts.channels, anew);
         let Build { plan, failed, .. } = build;
         let plan = Arc::new(plan);
         let orders = orders(&plan, generation, &connectors, &engines);
-        let app = Arc::new(app(&plan, generation, &connectors, &rooms, &self.deps));
+        let app = Arc::new(app(&plan, generation, (&connectors, &channels), &rooms, &self.deps));
         let bundle = Self {
             plan,
             generation,
             app,
             desk: self.desk.clone(),
+            troubles: self.troubles.clone(),
+            channels: self.channels.clone(),
             rotator: Arc::clone(&self.rotator),
             board: self.board.clone(),
             clock: self.clock.clone(),
-            parts: Parts { connectors, engines, rooms },
+            parts: Parts { connectors, engines, channels, rooms },
             deps: self.deps.clone(),
         };
         Succession { bundle, failed, orders }
@@ -262,6 +285,21 @@ impl Build<'_> {
         let mut engines = before.carry(&mut self.plan.engines, build, &mut self.plan.kept, &mut self.failed);
         add_routes(&mut engines, old, &mut self.plan.routes, &context);
         engines
+    }
+}
+
+impl Build<'_> {
+    fn channels(
+        &mut self,
+        (desk, troubles): (&ReviewDesk, &Troubles),
+        old: &BTreeMap<String, ChannelPart>,
+        anew: &BTreeSet<UnitName>,
+    ) -> BTreeMap<String, ChannelPart> {
+        tracing::debug!("building the channels");
+        let deps = self.deps;
+        let before = Before { kind: Kind::Channel, parts: old, unit: |part| &part.unit, anew };
+        let build = |unit: &Arc<ChannelUnit>| channel(unit, deps, desk, troubles);
+        before.carry(&mut self.plan.channels, build, &mut self.plan.kept, &mut self.failed)
     }
 }
 
@@ -343,6 +381,38 @@ fn connector(
     Ok(ConnectorPart { unit: Arc::clone(unit), connector, sync })
 }
 
+fn channel(
+    unit: &Arc<ChannelUnit>,
+    deps: &BundleDeps,
+    desk: &ReviewDesk,
+    troubles: &Troubles,
+) -> Result<ChannelPart, PortError> {
+    let BundleDeps { store, secrets, scrubber, http, process, environment, clock, state_dir } = deps.clone();
+    let secrets = secrets.shared();
+    let spec = CATALOG.channel(&unit.channel).ok_or_else(|| unknown("channel", &unit.channel))?;
+    let channel = (spec.build)(ChannelContext {
+        unit: unit.name.clone(),
+        settings: unit.settings.clone(),
+        secrets: Arc::clone(&secrets),
+        clock: clock.clone(),
+        state_dir: state_dir.join("channels").join(&unit.name),
+        http,
+        process,
+        environment,
+    })?;
+    let cycle = Arc::new(ChannelLoop::new(ChannelParts {
+        unit: Arc::clone(unit),
+        channel,
+        store,
+        desk: desk.clone(),
+        troubles: troubles.clone(),
+        secrets,
+        scrubber,
+        clock,
+    }));
+    Ok(ChannelPart { unit: Arc::clone(unit), cycle })
+}
+
 fn engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngine>, PortError> {
     let spec = CATALOG.engine(&unit.engine).ok_or_else(|| unknown("engine", &unit.engine))?;
     (spec.build)(unit, context).map(Arc::new)
@@ -392,20 +462,27 @@ fn unknown(what: &str, word: &str) -> PortError {
     PortError::new(crate::model::class::ErrorClass::Config, format!("build the {what} `{word}`: not known"))
 }
 
-fn orders(
-    plan: &Arc<Plan>,
-    generation: i64,
-    connectors: &BTreeMap<String, ConnectorPart>,
-    engines: &BTreeMap<String, WorkerEngine>,
-) -> Orders {
+fn loops(parts: &BTreeMap<String, ChannelPart>) -> BTreeMap<String, Arc<ChannelLoop>> {
+    parts.iter().map(|(name, part)| (name.clone(), Arc::clone(&part.cycle))).collect()
+}
+
+fn desk_rules(connectors: &BTreeMap<String, ConnectorPart>) -> DeskRules {
     let rule = |part: &ConnectorPart| DeskRule {
         outbound: part.unit.outbound,
         hold: part.unit.hold,
         destination: part.connector.destination().into(),
         connector: Arc::clone(&part.connector),
     };
-    let desk: DeskRules =
-        Arc::new(connectors.iter().map(|(name, part)| (name.clone(), rule(part))).collect());
+    Arc::new(connectors.iter().map(|(name, part)| (name.clone(), rule(part))).collect())
+}
+
+fn orders(
+    plan: &Arc<Plan>,
+    generation: i64,
+    connectors: &BTreeMap<String, ConnectorPart>,
+    engines: &BTreeMap<String, WorkerEngine>,
+) -> Orders {
+    let desk = desk_rules(connectors);
     let destinations = desk.iter().filter_map(|(name, rule)| {
         let part = connectors.get(name)?;
         let secrets = part.unit.settings.secrets();
@@ -433,7 +510,7 @@ fn orders(
 fn app(
     plan: &Plan,
     generation: i64,
-    connectors: &BTreeMap<String, ConnectorPart>,
+    (connectors, channels): (&BTreeMap<String, ConnectorPart>, &BTreeMap<String, ChannelPart>),
     rooms: &Rooms,
     deps: &BundleDeps,
 ) -> AppRuntime {
@@ -445,6 +522,7 @@ fn app(
     });
     AppRuntime {
         sync: sync.collect(),
+        channels: channels.values().map(|part| Slot::On(Arc::clone(&part.cycle))).collect(),
         ingest: switched(plan, IngestRuntime::UNIT, &rooms.ingest),
         worker: switched(plan, WorkerRuntime::UNIT, &rooms.worker),
         review: switched(plan, ReviewRuntime::UNIT, &rooms.review),

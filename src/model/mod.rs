@@ -5,6 +5,7 @@
 pub mod breaker;
 pub mod budget;
 pub mod case;
+pub mod channel;
 pub mod class;
 pub mod cycle;
 pub mod draft;

@@ -81,7 +81,9 @@ catalog! {
     }
     channels: {
         command,
+        matrix,
         ntfy,
+        telegram,
     }
     runtimes: {
         sync,

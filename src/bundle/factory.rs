@@ -212,7 +212,8 @@ impl DaemonRuntimeBundle {
         let app = Arc::new(app(&plan, generation, (&connectors, &channels), &rooms, &deps));
         let parts = Parts { connectors, engines, channels, rooms };
         let channels = Live::new(loops(&parts.channels));
-        let bundle = Self { plan, generation, app, desk, troubles, channels, rotator, board, clock, parts, deps };
+        let bundle =
+            Self { plan, generation, app, desk, troubles, channels, rotator, board, clock, parts, deps };
         board::enter_all(&bundle);
         bundle
     }

@@ -29,9 +29,15 @@ pub(super) struct Api {
 
 impl Api {
     /// At the URL of the key `server`, with the secret of the key `token` as a bearer's.
-    pub fn new(context: &ChannelContext) -> Result<Self, PortError> {
-        let text = context.settings.text("server").unwrap_or_default();
-        let config = |why| PortError::caused(ErrorClass::Config, "read the key `server`", why);
+    pub fn new(context: &ChannelContext, server: &str) -> Result<Self, PortError> {
+        let token = context.settings.secret("token").cloned();
+        Ok(Self { token, ..Self::without_token(context, server)? })
+    }
+
+    /// The same where the token does not stand in a header.
+    pub fn without_token(context: &ChannelContext, server: &str) -> Result<Self, PortError> {
+        let text = context.settings.text(server).unwrap_or_default();
+        let config = |why| PortError::caused(ErrorClass::Config, format!("read the key `{server}`"), why);
         let base = Url::parse(text).map_err(|error| config(error.to_string()))?;
         if base.cannot_be_a_base() {
             return Err(config("it is no address of a server".to_owned()));
@@ -41,7 +47,7 @@ impl Api {
             secrets: Arc::clone(&context.secrets),
             clock: context.clock.clone(),
             base,
-            token: context.settings.secret("token").cloned(),
+            token: None,
         })
     }
 
@@ -80,9 +86,14 @@ impl Api {
         Ok(request.credentials(credentials).same_origin())
     }
 
-    /// The answer to a request in the account's name, if its status is a success.
+    /// The answer to a request in the account's name, whatever its status.
+    pub async fn ask(&self, request: HttpRequest) -> Result<HttpResponse, PortError> {
+        self.http.send(self.signed(request).await?).await
+    }
+
+    /// The same, if its status is a success.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, PortError> {
-        self.http.send(self.signed(request).await?).await?.into_ok(self.now())
+        self.ask(request).await?.into_ok(self.now())
     }
 
     /// The same as it comes in.
@@ -102,7 +113,6 @@ impl Api {
         }
     }
 
-
     /// Telling somebody twice does no harm, so that a lost answer is told once more.
     pub async fn write(&self, method: Method, url: Url, body: &Value) -> Result<HttpResponse, PortError> {
         self.send(HttpRequest::writing(method, url).json(body).reading()).await
@@ -110,9 +120,9 @@ impl Api {
 }
 
 /// What is wrong with the address of a server to which a secret goes.
-pub(super) fn server_problems(settings: &Settings) -> Vec<KeyProblem> {
-    let Some(url) = settings.text("server").and_then(|text| Url::parse(text).ok()) else { return Vec::new() };
-    let say = |message: &str| KeyProblem { key: "server", message: message.to_owned() };
+pub(super) fn server_problems(settings: &Settings, key: &'static str) -> Vec<KeyProblem> {
+    let Some(url) = settings.text(key).and_then(|text| Url::parse(text).ok()) else { return Vec::new() };
+    let say = |message: &str| KeyProblem { key, message: message.to_owned() };
     let mut problems = Vec::new();
     if !matches!(url.scheme(), "http" | "https") {
         problems.push(say("is http or https"));

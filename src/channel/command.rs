@@ -33,8 +33,12 @@ pub const SPEC: ChannelSpec = ChannelSpec {
         )
         .specifiers()
         .required(),
-        KeySpec::new("args", ValueType::List, "Arguments. Never a secret: command lines are visible to everybody")
-            .specifiers(),
+        KeySpec::new(
+            "args",
+            ValueType::List,
+            "Arguments. Never a secret: command lines are visible to everybody",
+        )
+        .specifiers(),
         KeySpec::new(
             "hear_every",
             ValueType::Duration { min_s: 1, max_s: 86_400 },

@@ -3,7 +3,9 @@
 
 mod api;
 pub mod command;
+pub mod matrix;
 pub mod ntfy;
+pub mod telegram;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,7 +41,8 @@ pub trait Channel: Send + Sync {
 
     /// What was said behind the cursor, oldest first. With a `wait` it waits so long for something; without, it looks and
     /// comes back. Changes nothing at the far side: asked once more with the same cursor, it gives the same once more.
-    fn hear<'a>(&'a self, cursor: Option<&'a str>, wait: Duration) -> BoxFuture<'a, Result<Heard, PortError>>;
+    fn hear<'a>(&'a self, cursor: Option<&'a str>, wait: Duration)
+    -> BoxFuture<'a, Result<Heard, PortError>>;
 }
 
 /// Letters of a reference where the far side itself says who speaks: two of them open at once are told apart, and nobody

@@ -75,13 +75,15 @@ struct Ntfy {
 }
 
 fn check(settings: &Settings) -> Vec<KeyProblem> {
-    let mut problems = api::server_problems(settings);
+    let mut problems = api::server_problems(settings, "server");
     let mut say = |key, message: &str| problems.push(KeyProblem { key, message: message.to_owned() });
     match (settings.secret("topic"), settings.secret("decisions")) {
         (Some(topic), Some(decisions)) if topic == decisions => {
             say("decisions", "is the topic of the notices; what is told must not be heard as a decision");
         }
-        (_, None) if settings.flag("buttons") => say("buttons", "needs `decisions`, where what is pressed goes"),
+        (_, None) if settings.flag("buttons") => {
+            say("buttons", "needs `decisions`, where what is pressed goes")
+        }
         _ => {}
     }
     problems
@@ -94,7 +96,7 @@ fn build(context: ChannelContext) -> Result<Arc<dyn Channel>, PortError> {
         topic: settings.secret("topic").cloned().ok_or_else(missing)?,
         decisions: settings.secret("decisions").cloned(),
         buttons: settings.flag("buttons"),
-        api: Api::new(&context)?,
+        api: Api::new(&context, "server")?,
     }))
 }
 

@@ -71,7 +71,11 @@ async fn pair(backend: &Backend, args: PairArgs, context: &mut Context<'_>) -> R
         writeln!(context.out, "\n    workagent pair {name} CODE")?;
         return Ok(exit::OK);
     };
-    writeln!(context.out, "say this on {} ({}), from your own account, within {left}:", view.unit, view.place)?;
+    writeln!(
+        context.out,
+        "say this on {} ({}), from your own account, within {left}:",
+        view.unit, view.place
+    )?;
     writeln!(context.out, "\n    {code}\n")?;
     context.out.flush()?;
     if no_wait {

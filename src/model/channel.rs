@@ -194,8 +194,11 @@ pub fn code(random: &[u8], len: usize) -> Option<String> {
     let letters = LETTERS.len();
     let fair = 256 - 256 % letters;
     let picked = random.iter().map(|byte| usize::from(*byte)).filter(|byte| *byte < fair);
-    let text: String =
-        picked.filter_map(|byte| LETTERS.get(byte % letters)).take(len).map(|byte| char::from(*byte)).collect();
+    let text: String = picked
+        .filter_map(|byte| LETTERS.get(byte % letters))
+        .take(len)
+        .map(|byte| char::from(*byte))
+        .collect();
     (text.len() == len).then_some(text)
 }
 
@@ -212,7 +215,8 @@ pub fn shown_code(code: &str) -> String {
 #[must_use]
 pub fn pairing_code(text: &str) -> Option<String> {
     let text = text.trim();
-    let text = text.get(..4).filter(|word| word.eq_ignore_ascii_case("pair")).map_or(text, |_| text[4..].trim());
+    let text =
+        text.get(..4).filter(|word| word.eq_ignore_ascii_case("pair")).map_or(text, |_| text[4..].trim());
     let bare: String = text.chars().filter(|letter| !matches!(letter, '-' | ' ')).collect();
     let bare = bare.to_ascii_lowercase();
     (bare.len() == PAIRING_LEN && bare.chars().all(is_letter)).then_some(bare)
@@ -253,7 +257,9 @@ mod tests {
         check("reject k7f3 too long,\nsay less", Some((Verb::Reject, "k7f3", "too long,\nsay less")));
         check("defer k7f3 2h", Some((Verb::Defer, "k7f3", "2h")));
         check("answer k7f3 on Monday", Some((Verb::Answer, "k7f3", "on Monday")));
-        for none in ["", "approve", "k7f3", "approve it!", "yes k7f3", "approve 0123", "approved k7f3", "ü k7f3"] {
+        for none in
+            ["", "approve", "k7f3", "approve it!", "yes k7f3", "approve 0123", "approved k7f3", "ü k7f3"]
+        {
             check(none, None);
         }
         check(&format!("approve {}", "k".repeat(17)), None);
@@ -267,7 +273,9 @@ mod tests {
         for same in ["k7f3-92qx", "K7F3 92QX", " pair k7f392qx ", "PAIR K7F3-92qx\n"] {
             assert_eq!(pairing_code(same).as_deref(), Some("k7f392qx"), "{same}");
         }
-        for none in ["", "pair", "k7f3", "k7f3-92q0", "k7f392qxx", "hello my friend", "ünmöglich", "pa\u{ef}r"] {
+        for none in
+            ["", "pair", "k7f3", "k7f3-92q0", "k7f392qxx", "hello my friend", "ünmöglich", "pa\u{ef}r"]
+        {
             assert_eq!(pairing_code(none), None, "{none}");
         }
     }

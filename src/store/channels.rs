@@ -8,7 +8,8 @@ use crate::model::limits;
 use crate::model::time::Timestamp;
 
 const PAIRED: &str = "SELECT user, address, at FROM pairings WHERE channel = ?1 AND place = ?2";
-const PAIR: &str = "INSERT OR REPLACE INTO pairings (channel, place, user, address, at) VALUES (?1, ?2, ?3, ?4, ?5)";
+const PAIR: &str =
+    "INSERT OR REPLACE INTO pairings (channel, place, user, address, at) VALUES (?1, ?2, ?3, ?4, ?5)";
 const WRONG: &str = "UPDATE pairings SET wrong = CASE WHEN wrong_since > ?2 THEN wrong + 1 ELSE 1 END, \
      wrong_since = CASE WHEN wrong_since > ?2 THEN wrong_since ELSE ?3 END WHERE channel = ?1";
 const IS_WRONG: &str = "SELECT 1 FROM pairings WHERE channel = ?1 AND wrong_since > ?2 AND wrong >= ?3";
@@ -21,7 +22,8 @@ const MISSED: &str = "UPDATE pairing_codes SET tries = tries + 1 WHERE channel =
 const END_CODE: &str = "DELETE FROM pairing_codes WHERE channel = ?1";
 
 const CURSOR: &str = "SELECT cursor FROM channel_cursors WHERE channel = ?1 AND place = ?2";
-const SET_CURSOR: &str = "INSERT OR REPLACE INTO channel_cursors (channel, place, cursor) VALUES (?1, ?2, ?3)";
+const SET_CURSOR: &str =
+    "INSERT OR REPLACE INTO channel_cursors (channel, place, cursor) VALUES (?1, ?2, ?3)";
 const TAKE: &str = "INSERT OR IGNORE INTO channel_messages (channel, message) VALUES (?1, ?2)";
 const PRUNE_TAKEN: &str = "DELETE FROM channel_messages WHERE channel = ?1 AND id <= \
      (SELECT id FROM channel_messages WHERE channel = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)";

@@ -11,7 +11,8 @@ const FOUND: &str = "INSERT OR IGNORE INTO notices (channel, subject, found_at) 
 pub(super) const UNTOLD: &str =
     "SELECT subject, found_at FROM notices WHERE channel = ?1 AND told_at IS NULL ORDER BY found_at, subject";
 const KNOWN: &str = "SELECT subject FROM notices WHERE channel = ?1";
-const TOLD: &str = "UPDATE notices SET told_at = ?2 WHERE channel = ?1 AND subject IN (SELECT value FROM json_each(?3))";
+const TOLD: &str =
+    "UPDATE notices SET told_at = ?2 WHERE channel = ?1 AND subject IN (SELECT value FROM json_each(?3))";
 const NOTE_TIME: &str = "INSERT INTO notice_times (channel, at) VALUES (?1, ?2)";
 const PRUNE_TIMES: &str = "DELETE FROM notice_times WHERE channel = ?1 AND at <= ?2";
 pub(super) const TIMES: &str = "SELECT at FROM notice_times WHERE channel = ?1 AND at > ?2 ORDER BY at";

@@ -20,7 +20,6 @@ pub(super) const HELD: &str = "SELECT a.case_id, a.id, coalesce(b.last_error, ''
 
 pub(super) const BY_IDS: &str = case_sql!("WHERE c.id IN (SELECT value FROM json_each(?1))");
 
-
 impl Store {
     /// What waits: parked cases, deferred drafts, held sends, at most so many of each. First what waits for a person.
     pub async fn parked(&self, limit: usize) -> Result<Vec<Parked>> {

@@ -162,7 +162,10 @@ mod tests {
 
     #[test]
     fn each_kind_begins_without_an_error() {
-        for kind in Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::Connector | Kind::Engine | Kind::Channel)) {
+        for kind in Kind::ALL
+            .into_iter()
+            .filter(|kind| !matches!(kind, Kind::Connector | Kind::Engine | Kind::Channel))
+        {
             check(kind, None);
         }
         for unit in CATALOG.registry().shipped {

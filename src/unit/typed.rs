@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::canon::{self, Canonical};
 use super::check::{
-    bad_name, bad_value, missing_key, not_enabled, unknown_channel, unknown_engine, unknown_key, unknown_platform,
-    unknown_runtime, unknown_table, wrong_type,
+    bad_name, bad_value, missing_key, not_enabled, unknown_channel, unknown_engine, unknown_key,
+    unknown_platform, unknown_runtime, unknown_table, wrong_type,
 };
 use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};

@@ -1,6 +1,9 @@
 //! Channels: paired by a code, told once, decided by message. The channel is a program; the clock moves only when told.
 
+mod matrix;
 mod ntfy;
+mod real;
+mod telegram;
 
 use std::time::Duration;
 
@@ -48,6 +51,32 @@ impl Phone {
             ("phone.channel.toml", unit.as_str()),
         ];
         Self { way: Way::new(&units).await, said: Default::default() }
+    }
+
+    /// The channel is another one, `unit`, with these secrets in the environment.
+    async fn by(unit: &str, secrets: &[(&str, &str)]) -> Self {
+        let unit = format!("{unit}\n[install]\nenabled = true\n");
+        let units = [
+            ("inbox.connector.toml", INBOX),
+            ("polite.engine.toml", POLITE),
+            ("answers.route.toml", ROUTE),
+            ("phone.channel.toml", unit.as_str()),
+        ];
+        Self { way: Way::with_environment(&units, secrets).await, said: Default::default() }
+    }
+
+    /// None of these stands in the record or anywhere in the database.
+    async fn keeps(&self, canaries: &[&str]) {
+        let journal = self.journal().await.join("\n");
+        let path = self.way.assembly().store.life().path.clone();
+        let files = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+        let kept: Vec<Vec<u8>> = files.filter_map(|file| std::fs::read(file).ok()).collect();
+        assert!(!kept.is_empty());
+        for canary in canaries {
+            assert!(!journal.contains(canary), "{canary}");
+            let has = |bytes: &Vec<u8>| bytes.windows(canary.len()).any(|part| part == canary.as_bytes());
+            assert!(!kept.iter().any(has), "{canary}");
+        }
     }
 
     /// One that hears and is paired with `me`.
@@ -254,7 +283,8 @@ async fn what_waits_is_told_together_once_and_over_restarts() {
     let told = phone.told();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["title"], "2 drafts wait for you");
-    let lines: Vec<_> = told[0]["entries"].as_array().unwrap().iter().map(|entry| entry["line"].clone()).collect();
+    let lines: Vec<_> =
+        told[0]["entries"].as_array().unwrap().iter().map(|entry| entry["line"].clone()).collect();
     assert_eq!(lines, ["to pat@example.org: Re: plan a", "to pat@example.org: Re: plan b"]);
     assert_eq!(told[0]["entries"][0]["body"], Value::Null, "detail = subject");
     phone.way.start().await;
@@ -277,13 +307,16 @@ async fn what_was_decided_elsewhere_meanwhile_is_not_told() {
 #[tokio::test]
 async fn quiet_hours_and_a_most_in_an_hour_make_it_wait() {
     // START is a Monday, 08:00 UTC.
-    let phone = Phone::paired("batch = \"0s\"\nper_hour = 2\n[schedule]\nquiet = [\"09:00-10:00 UTC\"]").await;
+    let phone =
+        Phone::paired("batch = \"0s\"\nper_hour = 2\n[schedule]\nquiet = [\"09:00-10:00 UTC\"]").await;
     let mut told = Vec::new();
     for nth in 0..16 {
         phone.draft(&format!("n{nth}")).await;
         phone.pass().await;
         let minutes = phone.way.clock.now().since(START).as_secs() / 60;
-        told.extend(phone.told().iter().map(|notice| (minutes, notice["title"].as_str().unwrap()[..2].to_owned())));
+        told.extend(
+            phone.told().iter().map(|notice| (minutes, notice["title"].as_str().unwrap()[..2].to_owned())),
+        );
     }
     let told: Vec<(u64, &str)> = told.iter().map(|(at, count)| (*at, count.trim())).collect();
     // Two in the first hour, none between nine and ten, then all that waited.
@@ -364,7 +397,10 @@ async fn a_reference_to_an_older_version_is_refused_and_show_gives_the_new_one()
     store.edit_draft(draft.id, &draft.hash, "Another text.".to_owned(), None).await.unwrap();
     for verb in ["approve", "reject", "defer"] {
         let said = phone.answer("me", &format!("{verb} {reference} 1h")).await;
-        assert_eq!(said, format!("Refused: d1 changed since it was told: `show {reference}` tells it as it is now."));
+        assert_eq!(
+            said,
+            format!("Refused: d1 changed since it was told: `show {reference}` tells it as it is now.")
+        );
     }
     phone.say("me", &format!("show {reference}"));
     phone.pass().await;
@@ -392,7 +428,10 @@ async fn rejecting_and_deferring() {
     let said = phone.answer("me", &format!("reject {reference} shorter, please")).await;
     assert_eq!(said, "d1 is rejected and goes back for another try.");
     let journal = phone.journal().await;
-    assert!(journal.contains(&"rejected: d1 by phone.channel (me): shorter, please".to_owned()), "{journal:#?}");
+    assert!(
+        journal.contains(&"rejected: d1 by phone.channel (me): shorter, please".to_owned()),
+        "{journal:#?}"
+    );
     phone.way.cycle().await;
     phone.pass().await;
     let reference = phone.references().await.pop().unwrap();
@@ -438,7 +477,10 @@ async fn a_question_is_answered_by_message_once() {
     let reference = entry["reference"].as_str().unwrap();
     let said = phone.answer("me", &format!("approve {reference}")).await;
     assert_eq!(said, format!("Refused: `{reference}` is a question: `answer {reference} TEXT`."));
-    assert_eq!(phone.answer("me", &format!("answer {reference} Monday")).await, "c1 goes on with your answer.");
+    assert_eq!(
+        phone.answer("me", &format!("answer {reference} Monday")).await,
+        "c1 goes on with your answer."
+    );
     assert!(phone.journal().await.iter().any(|line| line.ends_with("the answer is: Monday")));
     assert!(phone.journal().await.contains(&"answered-by: phone.channel (me)".to_owned()));
     let said = phone.answer("me", &format!("answer {reference} Tuesday")).await;
@@ -458,5 +500,8 @@ async fn guessing_references_shuts_the_channel_for_an_hour() {
     let said = phone.answer("me", &format!("approve {reference}")).await;
     assert_eq!(said, "Refused: too many references that there are not were said; wait an hour.");
     phone.way.clock.advance(HOUR);
-    assert_eq!(phone.answer("me", &format!("approve {reference}")).await, "d1 is approved and leaves, as a1.");
+    assert_eq!(
+        phone.answer("me", &format!("approve {reference}")).await,
+        "d1 is approved and leaves, as a1."
+    );
 }

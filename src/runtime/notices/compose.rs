@@ -13,7 +13,8 @@ use crate::model::limits;
 use crate::model::live::Live;
 use crate::model::parked::{Parked, Waits};
 use crate::model::repair::{Repair, RepairKind};
-use crate::model::text::{cut, one_line};
+use crate::model::text::{cut, digest, one_line};
+use crate::model::time::Timestamp;
 use crate::store::StoreError;
 
 /// A line of a notice.
@@ -104,11 +105,11 @@ impl ChannelLoop {
     pub(super) async fn notice(
         &self,
         needs: &[Need],
-        subjects: &[String],
+        untold: &[(String, Timestamp)],
     ) -> Result<Option<Notice>, StoreError> {
         let mut entries = Vec::new();
         let (mut drafts, mut count) = (0_usize, 0_usize);
-        for need in needs.iter().filter(|need| subjects.contains(&need.subject)) {
+        for need in needs.iter().filter(|need| untold.iter().any(|(subject, _)| *subject == need.subject)) {
             count += 1;
             drafts += usize::from(matches!(need.what, What::Draft(_)));
             if entries.len() < limits::CHANNEL_ENTRIES_MAX && self.unit.detail != Detail::None {
@@ -130,7 +131,9 @@ impl ChannelLoop {
             1 => "1 more: workagent repairs, workagent review".to_owned(),
             left => format!("{left} more: workagent repairs, workagent review"),
         };
-        let key = crate::model::text::digest(&subjects.iter().map(String::as_bytes).collect::<Vec<_>>());
+        // With the time since when: what comes back after it was mended is another notice.
+        let parts: Vec<String> = untold.iter().map(|(subject, at)| format!("{subject} {}", at.0)).collect();
+        let key = digest(&parts.iter().map(String::as_bytes).collect::<Vec<_>>());
         let title = self.scrubber.scrub(&title).into_owned();
         Ok(Some(Notice { key, title, text, entries }))
     }
@@ -157,7 +160,9 @@ impl ChannelLoop {
             subject => subject.to_owned(),
         };
         let mut line = format!("to {}", draft.envelope.told());
-        for (word, said) in [(": ", subject.as_str()), (" · ", if draft.stale { "something new came since" } else { "" })] {
+        for (word, said) in
+            [(": ", subject.as_str()), (" · ", if draft.stale { "something new came since" } else { "" })]
+        {
             if !said.is_empty() {
                 line.push_str(word);
                 line.push_str(said);

@@ -65,7 +65,11 @@ impl ChannelLoop {
         let Some(paired) = paired.filter(|paired| paired.user == message.user) else {
             // Said by somebody else: not even that there was something to decide is told.
             summary.refused += 1;
-            tracing::warn!(unit = self.name, "a message of {} was refused: not paired with them", message.user);
+            tracing::warn!(
+                unit = self.name,
+                "a message of {} was refused: not paired with them",
+                message.user
+            );
             return Ok(());
         };
         let answer = match self.order(message, paired.at).await {
@@ -164,7 +168,9 @@ impl ChannelLoop {
             return self.draft_entry(&draft).await.map(|entry| Said::Shown(Box::new(entry)));
         }
         if draft.state == crate::model::draft::DraftState::Open && draft.hash != hash {
-            return refused(format!("{id} changed since it was told: `show {reference}` tells it as it is now"));
+            return refused(format!(
+                "{id} changed since it was told: `show {reference}` tells it as it is now"
+            ));
         }
         match verb {
             Verb::Approve => {

@@ -195,11 +195,11 @@ impl ChannelLoop {
         };
         summary.waiting = untold.len() as u64;
         if due.is_some_and(|due| due <= self.clock.now()) {
-            let subjects: Vec<String> = untold.into_iter().map(|(subject, _)| subject).collect();
-            if let Some(notice) = self.notice(&needs, &subjects).await.map_err(store)? {
+            if let Some(notice) = self.notice(&needs, &untold).await.map_err(store)? {
                 self.channel.tell(&notice, &paired.address).await.map_err(|error| self.fault(&error))?;
                 summary.told += 1;
             }
+            let subjects = untold.into_iter().map(|(subject, _)| subject).collect();
             self.store.note_told(&self.unit.name, subjects).await.map_err(store)?;
             summary.waiting = 0;
         }

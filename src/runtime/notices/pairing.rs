@@ -69,7 +69,10 @@ impl ChannelLoop {
         if self.way() == Way::Said {
             return Ok(Begun { code: Some(shown), until });
         }
-        let text = format!("To pair this channel type, within ten minutes:\n\nworkagent pair {} {shown}", self.unit.name);
+        let text = format!(
+            "To pair this channel type, within ten minutes:\n\nworkagent pair {} {shown}",
+            self.unit.name
+        );
         let notice = Notice::plain(format!("pair-{}", until.0), "workagent: pairing code", text);
         self.channel.tell(&notice, "").await?;
         Ok(Begun { code: None, until })
@@ -127,7 +130,11 @@ impl ChannelLoop {
             // Whoever tries is told nothing.
             PairingTry::Wrong { left } => {
                 summary.refused += 1;
-                tracing::warn!(unit = self.name, "a wrong pairing code from {}; tries left: {left}", who.user);
+                tracing::warn!(
+                    unit = self.name,
+                    "a wrong pairing code from {}; tries left: {left}",
+                    who.user
+                );
             }
             PairingTry::Late => {
                 summary.refused += 1;

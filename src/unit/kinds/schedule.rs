@@ -76,7 +76,11 @@ pub(crate) const CHANNEL: TableSpec = TableSpec::new(
             ValueType::Windows,
             "Tells only in these hours; what comes outside them waits for the next opening",
         ),
-        KeySpec::new("quiet", ValueType::Windows, "Tells nothing in these hours; what is said to it is heard all the same"),
+        KeySpec::new(
+            "quiet",
+            ValueType::Windows,
+            "Tells nothing in these hours; what is said to it is heard all the same",
+        ),
     ],
     "When it tells.",
 );

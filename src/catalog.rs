@@ -81,6 +81,7 @@ catalog! {
     }
     channels: {
         command,
+        desktop,
         matrix,
         ntfy,
         telegram,

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::board;
+use super::channels::{Around, ChannelPart, channel, loops};
 use super::deps::BundleDeps;
+use super::unknown;
 use crate::catalog::CATALOG;
-use crate::channel::ChannelContext;
 use crate::engine::{EngineContext, ExecutionEngine};
 use crate::model::class::{PortError, chain};
 use crate::model::live::Live;
@@ -19,7 +20,7 @@ use crate::runtime::app_runtime::{AppRuntime, Slot};
 use crate::runtime::desk_rule::{DeskRule, DeskRules};
 use crate::runtime::disabled::DisabledRuntime;
 use crate::runtime::ingest::IngestRuntime;
-use crate::runtime::notices::{ChannelLoop, ChannelParts, Troubles};
+use crate::runtime::notices::{ChannelLoop, Troubles};
 use crate::runtime::onboarding::OnboardingRuntime;
 use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
@@ -71,13 +72,6 @@ struct ConnectorPart {
     unit: Arc<ConnectorUnit>,
     connector: Arc<dyn Connector>,
     sync: Arc<SyncLoop>,
-}
-
-/// A channel with its loop.
-#[derive(Clone)]
-struct ChannelPart {
-    unit: Arc<ChannelUnit>,
-    cycle: Arc<ChannelLoop>,
 }
 
 /// The runtimes of which there is one, on or off. They live as long as the process; a reload hands them new orders.
@@ -150,7 +144,8 @@ impl DaemonRuntimeBundle {
         tracing::debug!("building the desk");
         let desk = ReviewDesk::new(store.clone(), desk_rules(&connectors));
         let troubles = Troubles::default();
-        let channels = build.channels((&desk, &troubles), &BTreeMap::new(), &BTreeSet::new());
+        let around = Around { desk: &desk, troubles: &troubles, board: &board };
+        let channels = build.channels(around, &BTreeMap::new(), &BTreeSet::new());
         let plan = Arc::new(build.plan);
         let orders = orders(&plan, generation, &connectors, &engines);
 
@@ -227,7 +222,7 @@ impl DaemonRuntimeBundle {
             Build { deps: &self.deps, generation: &rooms.generation, plan, failed: BTreeMap::new() };
         let connectors = build.connectors(&self.parts.connectors, anew);
         let engines = build.engines(&self.parts.engines, anew);
-        let around = (&self.desk, &self.troubles);
+        let around = Around { desk: &self.desk, troubles: &self.troubles, board: &self.board };
         let channels = build.channels(around, &self.parts.channels, anew);
         let Build { plan, failed, .. } = build;
         let plan = Arc::new(plan);
@@ -287,19 +282,16 @@ impl Build<'_> {
         add_routes(&mut engines, old, &mut self.plan.routes, &context);
         engines
     }
-}
 
-impl Build<'_> {
     fn channels(
         &mut self,
-        (desk, troubles): (&ReviewDesk, &Troubles),
+        around: Around<'_>,
         old: &BTreeMap<String, ChannelPart>,
         anew: &BTreeSet<UnitName>,
     ) -> BTreeMap<String, ChannelPart> {
-        tracing::debug!("building the channels");
         let deps = self.deps;
         let before = Before { kind: Kind::Channel, parts: old, unit: |part| &part.unit, anew };
-        let build = |unit: &Arc<ChannelUnit>| channel(unit, deps, desk, troubles);
+        let build = |unit: &Arc<ChannelUnit>| channel(unit, deps, around);
         before.carry(&mut self.plan.channels, build, &mut self.plan.kept, &mut self.failed)
     }
 }
@@ -382,38 +374,6 @@ fn connector(
     Ok(ConnectorPart { unit: Arc::clone(unit), connector, sync })
 }
 
-fn channel(
-    unit: &Arc<ChannelUnit>,
-    deps: &BundleDeps,
-    desk: &ReviewDesk,
-    troubles: &Troubles,
-) -> Result<ChannelPart, PortError> {
-    let BundleDeps { store, secrets, scrubber, http, process, environment, clock, state_dir } = deps.clone();
-    let secrets = secrets.shared();
-    let spec = CATALOG.channel(&unit.channel).ok_or_else(|| unknown("channel", &unit.channel))?;
-    let channel = (spec.build)(ChannelContext {
-        unit: unit.name.clone(),
-        settings: unit.settings.clone(),
-        secrets: Arc::clone(&secrets),
-        clock: clock.clone(),
-        state_dir: state_dir.join("channels").join(&unit.name),
-        http,
-        process,
-        environment,
-    })?;
-    let cycle = Arc::new(ChannelLoop::new(ChannelParts {
-        unit: Arc::clone(unit),
-        channel,
-        store,
-        desk: desk.clone(),
-        troubles: troubles.clone(),
-        secrets,
-        scrubber,
-        clock,
-    }));
-    Ok(ChannelPart { unit: Arc::clone(unit), cycle })
-}
-
 fn engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngine>, PortError> {
     let spec = CATALOG.engine(&unit.engine).ok_or_else(|| unknown("engine", &unit.engine))?;
     (spec.build)(unit, context).map(Arc::new)
@@ -457,14 +417,6 @@ fn add_routes(
     for (name, part) in engines {
         part.set_routes(parts.remove(name).unwrap_or_default());
     }
-}
-
-fn unknown(what: &str, word: &str) -> PortError {
-    PortError::new(crate::model::class::ErrorClass::Config, format!("build the {what} `{word}`: not known"))
-}
-
-fn loops(parts: &BTreeMap<String, ChannelPart>) -> BTreeMap<String, Arc<ChannelLoop>> {
-    parts.iter().map(|(name, part)| (name.clone(), Arc::clone(&part.cycle))).collect()
 }
 
 fn desk_rules(connectors: &BTreeMap<String, ConnectorPart>) -> DeskRules {

@@ -3,6 +3,7 @@
 
 mod api;
 pub mod command;
+pub mod desktop;
 pub mod matrix;
 pub mod ntfy;
 pub mod telegram;

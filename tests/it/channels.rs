@@ -1,5 +1,6 @@
 //! Channels: paired by a code, told once, decided by message. The channel is a program; the clock moves only when told.
 
+mod house;
 mod matrix;
 mod ntfy;
 mod real;

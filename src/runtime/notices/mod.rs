@@ -25,7 +25,7 @@ use crate::model::time::{Clock, Timestamp};
 use crate::secret::SecretStore;
 use crate::secret::scrub::Scrubber;
 use crate::store::{Due, Store};
-use crate::supervise::{Cycle, Fault, Next, Pass};
+use crate::supervise::{Board, Cycle, Fault, Next, Pass};
 use crate::unit::plan::ChannelUnit;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -41,8 +41,8 @@ pub struct ChannelLoop {
     secrets: Arc<dyn SecretStore>,
     scrubber: Scrubber,
     clock: Clock,
-    /// What was seen of the store's word that something changed.
-    news: Mutex<watch::Receiver<()>>,
+    /// What was seen of the store's word that something changed, and of the board's.
+    news: Mutex<[watch::Receiver<()>; 2]>,
     /// What came in while it waited.
     heard: Mutex<Option<Result<Heard, PortError>>>,
     looked: Mutex<Option<Timestamp>>,
@@ -66,6 +66,8 @@ pub struct ChannelParts {
     pub desk: ReviewDesk,
     /// What is wrong beside drafts and cases.
     pub troubles: Troubles,
+    /// Tells when that may have changed.
+    pub board: Board<RuntimeRecord>,
     /// To see whether refused credentials were replaced.
     pub secrets: Arc<dyn SecretStore>,
     /// Masks what goes into status.
@@ -78,10 +80,10 @@ impl ChannelLoop {
     /// A loop that has not told anything yet.
     #[must_use]
     pub fn new(parts: ChannelParts) -> Self {
-        let ChannelParts { unit, channel, store, desk, troubles, secrets, scrubber, clock } = parts;
+        let ChannelParts { unit, channel, store, desk, troubles, board, secrets, scrubber, clock } = parts;
         Self {
             name: format!("{}.channel", unit.name),
-            news: Mutex::new(store.wakeups().notices.subscribe()),
+            news: Mutex::new([store.wakeups().notices.subscribe(), board.turns().subscribe()]),
             heard: Mutex::new(None),
             looked: Mutex::new(None),
             listens: AtomicBool::new(false),
@@ -100,7 +102,7 @@ impl ChannelLoop {
 
     async fn pass(&self) -> Pass<RuntimeRecord> {
         self.turn.store(self.secrets.turn(), Ordering::Relaxed);
-        lock(&self.news).mark_unchanged();
+        lock(&self.news).iter_mut().for_each(watch::Receiver::mark_unchanged);
         let mut summary = ChannelSummary::default();
         let result = self.work(&mut summary).await;
         self.well.store(result.is_ok(), Ordering::Relaxed);
@@ -280,9 +282,10 @@ impl Cycle for ChannelLoop {
                 }
                 return self.secrets.changed_since(self.turn.load(Ordering::Relaxed)).await;
             }
-            let mut news = lock(&self.news).clone();
+            let [mut written, mut turned] = lock(&self.news).clone();
             tokio::select! {
-                changed = news.changed() => if changed.is_err() { std::future::pending().await },
+                Ok(()) = written.changed() => {}
+                Ok(()) = turned.changed() => {}
                 () = self.listen() => {}
             }
         })

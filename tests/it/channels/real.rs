@@ -68,3 +68,67 @@ async fn real_matrix_the_paired_user_decides_by_message() {
     assert!(house.ok(&["pair"]).contains("paired with @decides1:lab.test"), "the second user is refused");
     drop(daemon);
 }
+
+/// A desktop that shows notifications: what it was told.
+#[derive(Clone, Default)]
+struct Shown(std::sync::Arc<std::sync::Mutex<Vec<(String, String)>>>);
+
+#[zbus::interface(name = "org.freedesktop.Notifications")]
+impl Shown {
+    fn get_capabilities(&self) -> Vec<String> {
+        vec!["body".to_owned(), "body-markup".to_owned()]
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the desktop's own protocol")]
+    fn notify(
+        &self,
+        _app: String,
+        _replaces: u32,
+        _icon: String,
+        summary: String,
+        body: String,
+        _actions: Vec<String>,
+        _hints: std::collections::HashMap<String, zbus::zvariant::OwnedValue>,
+        _timeout: i32,
+    ) -> u32 {
+        self.0.lock().unwrap().push((summary, body));
+        1
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn real_desktop_shows_the_code_and_what_waits() {
+    if !crate::support::lab_script::lab_is_on() {
+        return;
+    }
+    let lab = crate::support::lab_script::LabScript::start("secret-service");
+    let shown = Shown::default();
+    let bus = zbus::connection::Builder::address(lab.fact("BUS")).unwrap();
+    let bus = bus.name("org.freedesktop.Notifications").unwrap();
+    let bus = bus.serve_at("/org/freedesktop/Notifications", shown.clone()).unwrap().build().await.unwrap();
+    let mut house = House::new();
+    house.set("DBUS_SESSION_BUS_ADDRESS", lab.fact("BUS"));
+    for folder in ["in/new", "in/cur", "in/tmp", "out/new", "out/cur", "out/tmp"] {
+        std::fs::create_dir_all(house.path(folder)).unwrap();
+    }
+    house.unit("inbox.connector.toml", INBOX);
+    house.unit("polite.engine.toml", POLITE);
+    house.unit("answers.route.toml", ROUTE);
+    house.unit(
+        "screen.channel.toml",
+        "[channel]\nchannel = \"desktop\"\nbatch = \"0s\"\n[install]\nenabled = true\n",
+    );
+    let daemon = house.daemon(&[]);
+    house.ok(&["pair", "screen"]);
+    let last = || shown.0.lock().unwrap().last().cloned().unwrap_or_default();
+    let (title, body) = last();
+    assert_eq!(title, "workagent: pairing code");
+    let code = body.rsplit(' ').next().unwrap();
+    house.ok(&["pair", "screen", code]);
+    house.write("in/new/1", &mail("a", "<b>the plan</b>", ""));
+    wait_until("the notice", || last().0 == "1 draft waits for you");
+    let (_, body) = last();
+    assert!(body.starts_with("to pat@example.org: Re: &lt;b&gt;the plan&lt;/b&gt;"), "{body}");
+    drop(daemon);
+    bus.close().await.unwrap();
+}

@@ -1,10 +1,11 @@
-//! THE table of platforms and engines. A new one is one line here, beside its own folder or file, its shipped unit
+//! THE table of platforms, engines and channels. A new one is one line here, beside its own folder or file, its shipped unit
 //! file in `units/` and its fixtures.
 
+use crate::channel::ChannelSpec;
 use crate::engine::EngineSpec;
 use crate::model::class::PortError;
 use crate::platform::{PlatformSpec, oauth};
-use crate::unit::registry::{EngineView, PlatformView, Registry, ShippedUnit};
+use crate::unit::registry::{ChannelView, EngineView, PlatformView, Registry, ShippedUnit};
 
 /// Everything that units can name.
 #[derive(Clone, Copy)]
@@ -13,6 +14,8 @@ pub struct Catalog {
     pub platforms: &'static [&'static PlatformSpec],
     /// Engines.
     pub engines: &'static [&'static EngineSpec],
+    /// Channels.
+    pub channels: &'static [&'static ChannelSpec],
 }
 
 /// Makes the catalog and the table of shipped unit files from one list, so that neither can miss a row of the other.
@@ -20,6 +23,7 @@ macro_rules! catalog {
     (
         platforms: { $($platform:ident,)* }
         engines: { $($engine:ident = $engine_file:literal,)* }
+        channels: { $($channel:ident,)* }
         runtimes: { $($runtime:ident,)* }
         targets: { $($target:ident,)* }
     ) => {
@@ -27,12 +31,14 @@ macro_rules! catalog {
         pub static CATALOG: Catalog = Catalog {
             platforms: &[$(&crate::platform::$platform::SPEC,)*],
             engines: &[$(&crate::engine::$engine::SPEC,)*],
+            channels: &[$(&crate::channel::$channel::SPEC,)*],
         };
 
         /// The unit files in the binary, the lowest level of the search path.
         static SHIPPED: &[ShippedUnit] = &[
             $(shipped!(concat!(stringify!($platform), ".connector.toml")),)*
             $(shipped!(concat!($engine_file, ".engine.toml")),)*
+            $(shipped!(concat!(stringify!($channel), ".channel.toml")),)*
             $(shipped!(concat!(stringify!($runtime), ".runtime.toml")),)*
             $(shipped!(concat!(stringify!($target), ".target.toml")),)*
             shipped!("workagent.daemon.toml"),
@@ -73,6 +79,13 @@ catalog! {
         openai_responses = "openai-responses",
         gemini = "gemini",
     }
+    channels: {
+        command,
+        desktop,
+        matrix,
+        ntfy,
+        telegram,
+    }
     runtimes: {
         sync,
         ingest,
@@ -104,12 +117,19 @@ impl Catalog {
         self.engines.iter().copied().find(|spec| spec.name == name)
     }
 
+    /// A channel by its word.
+    #[must_use]
+    pub fn channel(&self, name: &str) -> Option<&'static ChannelSpec> {
+        self.channels.iter().copied().find(|spec| spec.name == name)
+    }
+
     /// What the compiler of units needs to know of it, and the unit files in the binary.
     #[must_use]
     pub fn registry(&self) -> Registry {
         Registry {
             platforms: self.platforms.iter().map(|spec| platform_view(spec)).collect(),
             engines: self.engines.iter().map(|spec| engine_view(spec)).collect(),
+            channels: self.channels.iter().map(|spec| channel_view(spec)).collect(),
             shipped: SHIPPED,
         }
     }
@@ -142,4 +162,8 @@ fn engine_view(spec: &'static EngineSpec) -> EngineView {
         is_local: spec.is_local,
         needs_model: spec.needs_model,
     }
+}
+
+fn channel_view(spec: &'static ChannelSpec) -> ChannelView {
+    ChannelView { name: spec.name, summary: spec.summary, keys: spec.keys, check: spec.check }
 }

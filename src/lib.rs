@@ -12,8 +12,9 @@
 //! anywhere, and the next start goes on from the rows.
 //!
 //! - [`model`]: the words, plain data. [`diag`], [`mod@unit`]: text to plan, with findings that have a place.
-//! - Ports: [`platform`] (connectors), [`mod@engine`] (executors), [`store`] (all SQL), [`secret`] (values and their
-//!   masking), [`http`], [`process`] (children). [`catalog`] is the one table of platforms and engines.
+//! - Ports: [`platform`] (connectors), [`mod@engine`] (executors), [`channel`] (ways to the user), [`store`] (all SQL),
+//!   [`secret`] (values and their masking), [`http`], [`process`] (children). [`catalog`] is the one table of platforms,
+//!   engines and channels.
 //! - [`supervise`]: cycles, drivers, groups of tasks, the status board; knows no domain word. [`runtime`]: sync, ingest,
 //!   worker, review, outbound, pending, and the app runtime that does one cycle over all.
 //! - [`bundle`]: the composition root. [`control`]: the API on the Unix socket. [`daemon`]: the process. [`cli`]: commands.
@@ -24,6 +25,7 @@
 
 pub mod bundle;
 pub mod catalog;
+pub mod channel;
 pub mod cli;
 pub mod control;
 pub mod daemon;

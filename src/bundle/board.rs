@@ -78,6 +78,9 @@ fn entries(app: &AppRuntime, plan: &Plan) -> BTreeMap<String, Entry> {
     for slot in &app.sync {
         slotted(&mut all, slot);
     }
+    for slot in &app.channels {
+        slotted(&mut all, slot);
+    }
     slotted(&mut all, &app.ingest);
     slotted(&mut all, &app.worker);
     slotted(&mut all, &app.review);

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::board;
+use super::channels::{Around, ChannelPart, channel, loops};
 use super::deps::BundleDeps;
+use super::unknown;
 use crate::catalog::CATALOG;
 use crate::engine::{EngineContext, ExecutionEngine};
 use crate::model::auto::AutoRule;
@@ -19,6 +21,7 @@ use crate::runtime::app_runtime::{AppRuntime, Slot};
 use crate::runtime::desk_rule::{DeskRule, DeskRules};
 use crate::runtime::disabled::DisabledRuntime;
 use crate::runtime::ingest::IngestRuntime;
+use crate::runtime::notices::{ChannelLoop, Troubles};
 use crate::runtime::onboarding::OnboardingRuntime;
 use crate::runtime::outbound::{Destination, OutboundOrders, OutboundParts, OutboundRuntime};
 use crate::runtime::pending::PendingRuntime;
@@ -29,7 +32,7 @@ use crate::runtime::sync::{SyncLoop, SyncParts};
 use crate::runtime::worker::{ForRoute, WorkerEngine, WorkerOrders, WorkerParts, WorkerRuntime};
 use crate::supervise::Board;
 use crate::unit::plan::{
-    ConnectorUnit, EngineUnit, Kind, Off, OffState, Plan, RouteUnit, Standing, UnitName,
+    ChannelUnit, ConnectorUnit, EngineUnit, Kind, Off, OffState, Plan, RouteUnit, Standing, UnitName,
 };
 
 /// Everything built from one plan, not yet started.
@@ -42,6 +45,10 @@ pub struct DaemonRuntimeBundle {
     pub app: Arc<AppRuntime>,
     /// Where decisions are made.
     pub desk: ReviewDesk,
+    /// What channels tell beside drafts and cases; whoever knows it is to be named here.
+    pub troubles: Troubles,
+    /// The loops of the channels that are on, by unit name; the same place for all bundles.
+    pub channels: Live<BTreeMap<String, Arc<ChannelLoop>>>,
     /// Replaces secrets.
     pub rotator: Arc<Rotator>,
     /// What each unit is doing; no-ops are entered at build.
@@ -56,6 +63,7 @@ pub struct DaemonRuntimeBundle {
 struct Parts {
     connectors: BTreeMap<String, ConnectorPart>,
     engines: BTreeMap<String, WorkerEngine>,
+    channels: BTreeMap<String, ChannelPart>,
     rooms: Rooms,
 }
 
@@ -113,6 +121,7 @@ impl Succession {
         rooms.ingest.adopt(&plan);
         rooms.worker.adopt(worker);
         bundle.desk.adopt(desk);
+        bundle.channels.set(loops(&bundle.parts.channels));
         rooms.outbound.adopt(outbound);
         rooms.onboarding.adopt(&plan);
         rooms.pending.adopt(&plan);
@@ -134,6 +143,11 @@ impl DaemonRuntimeBundle {
             Build { deps: &deps, generation: &number, plan: (*plan).clone(), failed: BTreeMap::new() };
         let connectors = build.connectors(&BTreeMap::new(), &BTreeSet::new());
         let engines = build.engines(&BTreeMap::new(), &BTreeSet::new());
+        tracing::debug!("building the desk");
+        let desk = ReviewDesk::new(store.clone(), desk_rules(&connectors));
+        let troubles = Troubles::default();
+        let around = Around { desk: &desk, troubles: &troubles, board: &board };
+        let channels = build.channels(around, &BTreeMap::new(), &BTreeSet::new());
         let plan = Arc::new(build.plan);
         let orders = orders(&plan, generation, &connectors, &engines);
 
@@ -149,7 +163,6 @@ impl DaemonRuntimeBundle {
             clock: clock.clone(),
         });
         tracing::debug!("building review");
-        let desk = ReviewDesk::new(store.clone(), orders.desk);
         let review = ReviewRuntime::new(desk.clone(), scrubber.clone());
         tracing::debug!("building outbound");
         let outbound = OutboundRuntime::new(OutboundParts {
@@ -193,9 +206,11 @@ impl DaemonRuntimeBundle {
             onboarding: Arc::new(onboarding),
             rotation: Arc::new(RotationRuntime::new(Arc::clone(&rotator))),
         };
-        let app = Arc::new(app(&plan, generation, &connectors, &rooms, &deps));
-        let parts = Parts { connectors, engines, rooms };
-        let bundle = Self { plan, generation, app, desk, rotator, board, clock, parts, deps };
+        let app = Arc::new(app(&plan, generation, (&connectors, &channels), &rooms, &deps));
+        let parts = Parts { connectors, engines, channels, rooms };
+        let channels = Live::new(loops(&parts.channels));
+        let bundle =
+            Self { plan, generation, app, desk, troubles, channels, rotator, board, clock, parts, deps };
         board::enter_all(&bundle);
         bundle
     }
@@ -209,19 +224,23 @@ impl DaemonRuntimeBundle {
             Build { deps: &self.deps, generation: &rooms.generation, plan, failed: BTreeMap::new() };
         let connectors = build.connectors(&self.parts.connectors, anew);
         let engines = build.engines(&self.parts.engines, anew);
+        let around = Around { desk: &self.desk, troubles: &self.troubles, board: &self.board };
+        let channels = build.channels(around, &self.parts.channels, anew);
         let Build { plan, failed, .. } = build;
         let plan = Arc::new(plan);
         let orders = orders(&plan, generation, &connectors, &engines);
-        let app = Arc::new(app(&plan, generation, &connectors, &rooms, &self.deps));
+        let app = Arc::new(app(&plan, generation, (&connectors, &channels), &rooms, &self.deps));
         let bundle = Self {
             plan,
             generation,
             app,
             desk: self.desk.clone(),
+            troubles: self.troubles.clone(),
+            channels: self.channels.clone(),
             rotator: Arc::clone(&self.rotator),
             board: self.board.clone(),
             clock: self.clock.clone(),
-            parts: Parts { connectors, engines, rooms },
+            parts: Parts { connectors, engines, channels, rooms },
             deps: self.deps.clone(),
         };
         Succession { bundle, failed, orders }
@@ -264,6 +283,18 @@ impl Build<'_> {
         let mut engines = before.carry(&mut self.plan.engines, build, &mut self.plan.kept, &mut self.failed);
         add_routes(&mut engines, old, &mut self.plan.routes, &context);
         engines
+    }
+
+    fn channels(
+        &mut self,
+        around: Around<'_>,
+        old: &BTreeMap<String, ChannelPart>,
+        anew: &BTreeSet<UnitName>,
+    ) -> BTreeMap<String, ChannelPart> {
+        let deps = self.deps;
+        let before = Before { kind: Kind::Channel, parts: old, unit: |part| &part.unit, anew };
+        let build = |unit: &Arc<ChannelUnit>| channel(unit, deps, around);
+        before.carry(&mut self.plan.channels, build, &mut self.plan.kept, &mut self.failed)
     }
 }
 
@@ -392,8 +423,15 @@ fn add_routes(
     }
 }
 
-fn unknown(what: &str, word: &str) -> PortError {
-    PortError::new(ErrorClass::Config, format!("build the {what} `{word}`: not known"))
+fn desk_rules(connectors: &BTreeMap<String, ConnectorPart>) -> DeskRules {
+    let rule = |part: &ConnectorPart| DeskRule {
+        outbound: part.unit.outbound,
+        auto: Arc::clone(&part.auto),
+        hold: part.unit.hold,
+        destination: part.connector.destination().into(),
+        connector: Arc::clone(&part.connector),
+    };
+    Arc::new(connectors.iter().map(|(name, part)| (name.clone(), rule(part))).collect())
 }
 
 fn orders(
@@ -402,15 +440,7 @@ fn orders(
     connectors: &BTreeMap<String, ConnectorPart>,
     engines: &BTreeMap<String, WorkerEngine>,
 ) -> Orders {
-    let rule = |part: &ConnectorPart| DeskRule {
-        outbound: part.unit.outbound,
-        auto: Arc::clone(&part.auto),
-        hold: part.unit.hold,
-        destination: part.connector.destination().into(),
-        connector: Arc::clone(&part.connector),
-    };
-    let desk: DeskRules =
-        Arc::new(connectors.iter().map(|(name, part)| (name.clone(), rule(part))).collect());
+    let desk = desk_rules(connectors);
     let destinations = desk.iter().filter_map(|(name, rule)| {
         let part = connectors.get(name)?;
         let secrets = part.unit.settings.secrets();
@@ -438,7 +468,7 @@ fn orders(
 fn app(
     plan: &Plan,
     generation: i64,
-    connectors: &BTreeMap<String, ConnectorPart>,
+    (connectors, channels): (&BTreeMap<String, ConnectorPart>, &BTreeMap<String, ChannelPart>),
     rooms: &Rooms,
     deps: &BundleDeps,
 ) -> AppRuntime {
@@ -450,6 +480,7 @@ fn app(
     });
     AppRuntime {
         sync: sync.collect(),
+        channels: channels.values().map(|part| Slot::On(Arc::clone(&part.cycle))).collect(),
         ingest: switched(plan, IngestRuntime::UNIT, &rooms.ingest),
         worker: switched(plan, WorkerRuntime::UNIT, &rooms.worker),
         review: switched(plan, ReviewRuntime::UNIT, &rooms.review),

@@ -2,6 +2,7 @@
 
 pub mod backlog;
 mod board;
+mod channels;
 pub mod deps;
 pub mod factory;
 pub mod login;
@@ -12,3 +13,10 @@ pub mod running;
 pub use deps::BundleDeps;
 pub use factory::{DaemonRuntimeBundle, Succession};
 pub use running::RunningBundle;
+
+use crate::model::class::{ErrorClass, PortError};
+
+/// The catalog has no such word.
+fn unknown(what: &str, word: &str) -> PortError {
+    PortError::new(ErrorClass::Config, format!("build the {what} `{word}`: not known"))
+}

@@ -323,6 +323,9 @@ fn wanted(app: &AppRuntime) -> Vec<Wanted> {
     want(&mut all, &app.worker, |running| &running.workers);
     want(&mut all, &app.review, |running| &running.workers);
     want(&mut all, &app.outbound, |running| &running.outbound);
+    for slot in &app.channels {
+        want(&mut all, slot, |running| &running.workers);
+    }
     want(&mut all, &app.onboarding, |running| &running.intake);
     all
 }

@@ -36,6 +36,7 @@ pub mod open;
 pub mod orders;
 pub mod outbox;
 pub mod pager;
+pub mod pair;
 pub mod pause;
 pub mod plan;
 pub mod purge;
@@ -137,6 +138,8 @@ enum Command {
     /// begins to, on a free port of 127.0.0.1, and ends once nobody is logged in any more. The link is good for one
     /// minute and one browser, which then stays logged in for some days.
     Open(open::OpenArgs),
+    /// Bind a channel to you: by a code, for only that account may then decide on it
+    Pair(pair::PairArgs),
     /// Stop claiming and sending, of everything or of one unit, for a while or until resumed
     Pause(pause::PauseArgs),
     /// Go on after a pause
@@ -303,6 +306,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> Result<u8, CliError>
         Command::Digest(args) => threads(1)?.block_on(digest::command(args, context)),
         Command::Outbox(args) => threads(1)?.block_on(outbox::command(args, context)),
         Command::Open(args) => threads(1)?.block_on(open::command(args, context)),
+        Command::Pair(args) => threads(1)?.block_on(pair::command(args, context)),
         Command::Pause(args) => threads(1)?.block_on(pause::pause(args, context)),
         Command::Resume(args) => threads(1)?.block_on(pause::resume(args, context)),
         Command::Kick(args) => threads(1)?.block_on(pause::kick(args, context)),

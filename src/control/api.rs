@@ -2,6 +2,7 @@
 //! when no daemon runs, inside a command that holds the instance lock itself.
 
 mod cases;
+mod channels;
 mod cost;
 mod digest;
 mod journal;
@@ -17,6 +18,7 @@ mod status;
 mod trust;
 mod units;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -34,6 +36,7 @@ use crate::model::cycle::Activation;
 use crate::model::live::Live;
 use crate::model::time::{Clock, Timestamp};
 use crate::runtime::RuntimeRecord;
+use crate::runtime::notices::{ChannelLoop, Troubles};
 use crate::runtime::review::ReviewDesk;
 use crate::runtime::rotation::Rotator;
 use crate::secret::scrub::Scrubber;
@@ -48,6 +51,10 @@ pub struct ApiState {
     pub store: Store,
     /// Where decisions are made.
     pub desk: ReviewDesk,
+    /// The loops of the channels that are on, by unit name.
+    pub channels: Live<BTreeMap<String, Arc<ChannelLoop>>>,
+    /// Where channels ask what is wrong beside drafts and cases.
+    pub troubles: Troubles,
     /// Where secrets are kept.
     pub secrets: Secrets,
     /// Replaces them.
@@ -116,11 +123,17 @@ type Reply<T> = Result<Json<T>, Fault>;
 
 /// All routes.
 pub fn router(state: ApiState) -> Router {
+    let state = Arc::new(state);
+    repairs::tell(&state);
     Router::new()
         .route("/v1/hello", get(hello))
         .route("/v1/status", get(status::status))
         .route("/v1/metrics", get(metrics::json))
         .route("/metrics", get(metrics::plain))
+        .route("/v1/channels", get(channels::list))
+        .route("/v1/channels/{channel}", get(channels::show))
+        .route("/v1/channels/{channel}/pair", post(channels::pair))
+        .route("/v1/channels/{channel}/unpair", post(channels::unpair))
         .route("/v1/cases", get(cases::list))
         .route("/v1/cases/{id}", get(cases::show))
         .route("/v1/cases/{id}/prompt", get(cases::prompt))
@@ -131,7 +144,6 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/cases/{id}/dismiss", post(cases::dismiss))
         .route("/v1/parked", get(repairs::parked))
         .route("/v1/repairs", get(repairs::list))
-        .route("/v1/repairs/announce", post(repairs::announce))
         .route("/v1/cases/{id}/answer", post(cases::answer))
         .route("/v1/cost", get(cost::cost))
         .route("/v1/digest", get(digest::digest))
@@ -160,7 +172,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/watched", get(units::watched))
         .route("/v1/units/{unit}/{order}", post(units::order))
         .route("/v1/isolate/{target}", post(units::isolate))
-        .with_state(Arc::new(state))
+        .with_state(state)
 }
 
 async fn hello() -> Json<Hello> {

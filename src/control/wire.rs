@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub mod channels;
 pub mod cost;
 pub mod digest;
 pub mod log;
 mod pause;
-pub mod record;
 mod review;
 pub mod secrets;
 pub mod trust;

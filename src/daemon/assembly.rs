@@ -296,6 +296,8 @@ impl Assembly {
             warnings,
             store: self.store.clone(),
             desk: self.bundle.desk.clone(),
+            channels: self.bundle.channels.clone(),
+            troubles: self.bundle.troubles.clone(),
             secrets: self.secrets.clone(),
             rotator: Arc::clone(&self.bundle.rotator),
             board: self.bundle.board.clone(),

@@ -325,6 +325,8 @@ impl Reloader {
             ..Present::new(plan, bundle.generation, errors)
         });
         self.0.rooms.told.notify_one();
+        // Files that are wrong, or well again, are told on channels.
+        self.0.rooms.store.wakeups().notices.send_replace(());
     }
 }
 

@@ -157,6 +157,25 @@ pub struct OnboardingSummary {
     pub next: Vec<String>,
 }
 
+/// What a channel did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelSummary {
+    /// Notices told.
+    pub told: u64,
+    /// Things that wait to be told.
+    pub waiting: u64,
+    /// Messages taken.
+    pub heard: u64,
+    /// Messages that were taken before.
+    pub repeated: u64,
+    /// Decisions made.
+    pub decided: u64,
+    /// Messages that were refused: of somebody else, wrong, late.
+    pub refused: u64,
+    /// How it stands, for people: "paired with @me:example.org".
+    pub notes: Vec<String>,
+}
+
 /// One runtime's part of an app cycle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -179,6 +198,8 @@ pub enum RuntimeSummary {
     Scheduler(SchedulerSummary),
     /// Rotation.
     Rotation(RotationSummary),
+    /// A channel's loop.
+    Channel(ChannelSummary),
     /// Switched off, broken, or not there yet: did nothing, and why.
     Disabled {
         /// The reason: `disabled: [install] enabled = false (inbox.connector.toml:12:1)`. Shared: it is the same in
@@ -263,6 +284,15 @@ impl RuntimeSummary {
                 a.secrets = b.secrets;
                 a.rotated += b.rotated;
                 a.failed += b.failed;
+                a.notes.clone_from(&b.notes);
+            }
+            (Self::Channel(a), Self::Channel(b)) => {
+                a.told += b.told;
+                a.waiting = b.waiting;
+                a.heard += b.heard;
+                a.repeated += b.repeated;
+                a.decided += b.decided;
+                a.refused += b.refused;
                 a.notes.clone_from(&b.notes);
             }
             // Passes of one runtime give one kind of summary.

@@ -5,7 +5,11 @@ mod log;
 mod secrets;
 mod web;
 
+mod channel;
+
 use std::time::Duration;
+
+pub use self::channel::*;
 
 pub use self::data::*;
 pub use self::log::*;

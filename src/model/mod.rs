@@ -6,6 +6,7 @@ pub mod auto;
 pub mod breaker;
 pub mod budget;
 pub mod case;
+pub mod channel;
 pub mod class;
 pub mod cycle;
 pub mod draft;

@@ -34,6 +34,7 @@ use crate::model::item::{Cursor, Page, PollRequest};
 pub use crate::model::outbound::Guarantee;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::time::{Clock, Timestamp};
+use crate::process::program::ProgramParts;
 use crate::secret::SecretStore;
 use crate::unit::schema::{KeyProblem, KeySpec};
 use crate::unit::value::Settings;
@@ -115,6 +116,15 @@ pub struct ConnectorContext {
     pub process: crate::process::ProcessRoom,
     /// The daemon's environment, out of which that of children is made.
     pub environment: crate::model::environment::Environment,
+}
+
+impl ConnectorContext {
+    /// The program that the unit's own table names.
+    #[must_use]
+    pub fn program(&self) -> ProgramParts {
+        let Self { unit, settings, secrets, clock, state_dir, http: _, process, environment } = self.clone();
+        ProgramParts { unit, settings, secrets, clock, state_dir, process, environment }
+    }
 }
 
 /// One row of the catalog.

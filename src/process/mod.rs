@@ -13,6 +13,7 @@ mod leader;
 mod lines;
 pub mod lookup;
 mod notes;
+pub mod program;
 mod run;
 pub mod sandbox;
 pub mod secret_program;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::disabled::DisabledRuntime;
 use super::ingest::IngestRuntime;
+use super::notices::ChannelLoop;
 use super::onboarding::OnboardingRuntime;
 use super::outbound::OutboundRuntime;
 use super::pending::PendingRuntime;
@@ -57,6 +58,8 @@ pub struct AppRuntime {
     pub scheduler: Slot<SchedulerRuntime>,
     /// Says what is next in setting up.
     pub onboarding: Slot<OnboardingRuntime>,
+    /// One per channel unit that is on, by name.
+    pub channels: Vec<Slot<ChannelLoop>>,
     /// Replaces secrets.
     pub rotation: Slot<RotationRuntime>,
     /// Masks what is recorded.
@@ -92,6 +95,9 @@ impl AppRuntime {
         let unsettled = || self.outbound.on().is_some_and(|outbound| outbound.is_unsettled());
         let jobs = self.outbound.on().map(|outbound| Work { group: outbound.group(), unsettled: &unsettled });
         self.one(&self.outbound, jobs, &mut runtimes).await;
+        for slot in &self.channels {
+            self.one(slot, None, &mut runtimes).await;
+        }
         runtimes.append(&mut rotation);
         self.one(&self.onboarding, None, &mut runtimes).await;
         CycleSummary {

@@ -8,6 +8,7 @@ pub mod disabled;
 pub mod ingest;
 pub mod jobs;
 mod masked;
+pub mod notices;
 pub mod onboarding;
 pub mod outbound;
 pub mod pending;

@@ -1,12 +1,12 @@
-//! Bytes nobody can guess: marks of child trees, fences in prompts.
+//! Bytes nobody can guess: marks of child trees, fences in prompts, codes.
 
 use std::hash::{BuildHasher, RandomState};
 
 use crate::model::text::hex;
 
-/// `digits` random hexadecimal digits, at most 64.
+/// Random bytes.
 #[must_use]
-pub fn random_hex(digits: usize) -> String {
+pub fn random_bytes() -> [u8; 32] {
     let mut bytes = [0_u8; 32];
     if getrandom::fill(&mut bytes).is_err() {
         // Only a kernel without a random source comes here; the hasher's keys are the next best thing it has.
@@ -14,7 +14,13 @@ pub fn random_hex(digits: usize) -> String {
             chunk.copy_from_slice(&RandomState::new().hash_one(nth).to_ne_bytes());
         }
     }
-    let mut text = hex(&bytes);
+    bytes
+}
+
+/// `digits` random hexadecimal digits, at most 64.
+#[must_use]
+pub fn random_hex(digits: usize) -> String {
+    let mut text = hex(&random_bytes());
     text.truncate(digits);
     text
 }

@@ -23,6 +23,9 @@ pub(super) const BY_ID: &str = draft_sql!("WHERE d.id = ?1");
 const COUNT_OPEN_NOW: &str =
     "SELECT count(*) FROM drafts WHERE state = 'open' AND (deferred_until IS NULL OR deferred_until <= ?1)";
 
+pub(super) const ROUNDS: &str = "SELECT id, coalesce(deferred_until, 0) FROM drafts WHERE state = 'open' \
+     AND (deferred_until IS NULL OR deferred_until <= ?1) ORDER BY id LIMIT ?2";
+
 const EDIT: &str = "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ?, envelope = ? WHERE draft_id = ?";
 const SET_WAYS: &str = "INSERT INTO ways_out (connector, destination, auto) \
      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1) WHERE true \
@@ -43,6 +46,22 @@ pub(super) const MOVE: &str = "UPDATE cases SET state = ?2, reason = ?3, until =
 pub(super) const NOTES: &str = "SELECT note FROM drafts WHERE case_id = ?1 AND state = 'rejected' AND note <> '' \
      UNION ALL SELECT detail FROM journal WHERE case_id = ?1 AND event = 'answered'";
 
+/// What was seen by whoever decides from afar.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The hash of that version.
+    pub hash: &'a str,
+    /// Who, for the record: a channel and its user.
+    pub by: &'a str,
+}
+
+impl Seen<'_> {
+    fn owned(seen: Option<Self>) -> (Option<String>, String) {
+        let by = seen.map(|seen| format!(" by {}", seen.by)).unwrap_or_default();
+        (seen.map(|seen| seen.hash.to_owned()), by)
+    }
+}
+
 impl Store {
     /// Open drafts, oldest first; deferred ones only if `deferred`.
     pub async fn open_drafts(&self, deferred: bool) -> Result<Vec<Draft>> {
@@ -56,6 +75,19 @@ impl Store {
         let row = self.read_first("count the open drafts", query).await?;
         let count: i64 = row.map_or(Ok(0), |row| Columns::of(&row).take())?;
         Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// The drafts that wait for a person now, oldest first, each with the moment from which it does if it was deferred;
+    /// so many at most.
+    pub async fn open_draft_rounds(&self) -> Result<Vec<(DraftId, Timestamp)>> {
+        let limit = i64::try_from(limits::DRAFTS_TOLD_MAX).unwrap_or(i64::MAX);
+        let query = sqlx::query(ROUNDS).bind(self.now().0).bind(limit);
+        let rows = self.read_all("read which drafts wait", query).await?;
+        let pair = |row| {
+            let mut columns = Columns::of(row);
+            Ok((DraftId(columns.take()?), columns.time()?))
+        };
+        rows.iter().map(pair).collect()
     }
 
     /// One draft.
@@ -167,13 +199,28 @@ impl Store {
     ///
     /// A case that is on its way to another draft already stays on it.
     pub async fn reject(&self, id: DraftId, note: &str, retry: bool) -> Result<()> {
+        self.reject_seen(id, None, note, retry).await
+    }
+
+    /// The same, only if it is still the version that was seen.
+    pub async fn reject_seen(
+        &self,
+        id: DraftId,
+        version: Option<Seen<'_>>,
+        note: &str,
+        retry: bool,
+    ) -> Result<()> {
         let note = note.to_owned();
+        let (hash, by) = Seen::owned(version);
         self.write("reject a draft", move |tx| {
             Box::pin(async move {
                 let seen = open_draft(tx, id).await?;
+                if let Some(hash) = &hash {
+                    same(&seen, hash)?;
+                }
                 decide(tx, id, DraftState::Rejected, &note, true).await?;
                 let (state, engine) = case_state(tx, seen.case).await?;
-                journal::note(tx, seen.case, "rejected", format!("{id}: {note}")).await?;
+                journal::note(tx, seen.case, "rejected", format!("{id}{by}: {note}")).await?;
                 if state != CaseState::Review {
                     return Ok(());
                 }
@@ -231,13 +278,22 @@ impl Store {
 
     /// Out of the list until then.
     pub async fn defer(&self, id: DraftId, until: Timestamp) -> Result<()> {
+        self.defer_seen(id, None, until).await
+    }
+
+    /// The same, only if it is still the version that was seen.
+    pub async fn defer_seen(&self, id: DraftId, version: Option<Seen<'_>>, until: Timestamp) -> Result<()> {
         const DOING: &str = "defer a draft";
+        let (hash, by) = Seen::owned(version);
         self.write(DOING, move |tx| {
             Box::pin(async move {
                 let seen = open_draft(tx, id).await?;
+                if let Some(hash) = &hash {
+                    same(&seen, hash)?;
+                }
                 tx.run(DOING, sqlx::query(DEFER).bind(id.0).bind(until.0)).await?;
                 tx.wake.review = true;
-                journal::note(tx, seen.case, "deferred", format!("{id} until {until}")).await
+                journal::note(tx, seen.case, "deferred", format!("{id}{by} until {until}")).await
             })
         })
         .await

@@ -7,6 +7,7 @@
 
 mod around;
 mod auto;
+mod channels;
 mod checkpoint;
 mod copies;
 mod day;
@@ -20,6 +21,7 @@ mod leases;
 mod life;
 mod look;
 mod money;
+mod notices;
 mod open;
 mod outbox;
 mod pages;
@@ -52,10 +54,12 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use sqlx::Sqlite;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub use around::Around;
+pub use channels::{PairingTry, Referred};
 pub use copies::{before_migrations, check_copy, check_database, copy_database, empty_log};
+pub use drafts::Seen;
 pub use error::StoreError;
 pub use journal::JournalLine;
 pub use life::{Expected, Life, Restored};
@@ -97,6 +101,8 @@ pub struct Wakeups {
     pub outbound: Notify,
     /// Parked cases.
     pub pending: Notify,
+    /// What needs the user came, went or changed. Many listen: each channel for itself.
+    pub notices: watch::Sender<()>,
 }
 
 /// A handle to the store; cheap to clone.

@@ -36,7 +36,8 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (6, "rotations", include_str!("migrations/0006_rotations.sql")),
     (8, "waits", include_str!("migrations/0008_waits.sql")),
     (9, "prompt hashes", include_str!("migrations/0009_prompt_hashes.sql")),
-    (10, "decisions", include_str!("migrations/0010_decisions.sql")),
+    (10, "channels", include_str!("migrations/0010_channels.sql")),
+    (11, "decisions", include_str!("migrations/0011_decisions.sql")),
 ];
 
 pub(super) fn migrations(list: &[(i64, &'static str, &'static str)]) -> Migrator {

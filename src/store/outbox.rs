@@ -256,6 +256,7 @@ impl Store {
                 set(tx, id, to, at, error).await?;
                 journal::note(tx, seen.case, event, line(id, &why)).await?;
                 tx.wake.outbound |= at.is_some();
+                tx.wake.notices |= matches!(to, ActionState::Held | ActionState::Dead);
                 match to {
                     ActionState::Dead => leave(tx, seen.case, CaseState::Dead, Some(why)).await,
                     ActionState::Cancelled => {

@@ -1,6 +1,6 @@
-//! Everything that waits, with what it waits for; what was announced where.
+//! Everything that waits, with what it waits for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::rows::{Columns, case, case_sql, json};
 use super::{Result, Store, StoreError};
@@ -19,12 +19,6 @@ pub(super) const HELD: &str = "SELECT a.case_id, a.id, coalesce(b.last_error, ''
      CROSS JOIN action_bodies b ON b.action_id = a.id WHERE a.state = 'held' ORDER BY a.not_before, a.id LIMIT ?1";
 
 pub(super) const BY_IDS: &str = case_sql!("WHERE c.id IN (SELECT value FROM json_each(?1))");
-
-const ANNOUNCED: &str = "SELECT key FROM announced WHERE channel = ?1";
-const MENDED: &str =
-    "DELETE FROM announced WHERE channel = ?1 AND key NOT IN (SELECT value FROM json_each(?2))";
-const ANNOUNCE: &str = "INSERT OR IGNORE INTO announced (channel, key, at) \
-     SELECT ?1, value, ?2 FROM json_each(?3)";
 
 impl Store {
     /// What waits: parked cases, deferred drafts, held sends, at most so many of each. First what waits for a person.
@@ -91,29 +85,5 @@ impl Store {
         }
         parked.sort_by_key(|parked| (parked.until.is_some(), parked.until, parked.since, parked.case.id));
         Ok(parked)
-    }
-
-    /// Of what needs the user now, by key, what this channel has not announced yet; it counts as announced from here on.
-    /// What is not among `keys` is mended, and announced anew should it come back.
-    pub async fn announce(&self, channel: &str, keys: Vec<String>) -> Result<Vec<String>> {
-        const DOING: &str = "note what was announced";
-        let channel = channel.to_owned();
-        self.write(DOING, move |tx| {
-            Box::pin(async move {
-                let rows = tx.all(DOING, sqlx::query(ANNOUNCED).bind(channel.clone())).await?;
-                let known: BTreeSet<String> =
-                    rows.iter().map(|row| Columns::of(row).take()).collect::<Result<_>>()?;
-                let fresh: Vec<String> = keys.iter().filter(|key| !known.contains(*key)).cloned().collect();
-                if known.iter().any(|key| !keys.contains(key)) {
-                    tx.run(DOING, sqlx::query(MENDED).bind(channel.clone()).bind(json(&keys))).await?;
-                }
-                if !fresh.is_empty() {
-                    let query = sqlx::query(ANNOUNCE).bind(channel.clone()).bind(tx.now.0).bind(json(&fresh));
-                    tx.run(DOING, query).await?;
-                }
-                Ok(fresh)
-            })
-        })
-        .await
     }
 }

@@ -14,6 +14,7 @@ use crate::model::ids::CaseId;
 use crate::model::limits;
 use crate::model::outbound::ActionState;
 use crate::model::parked::Waits;
+use crate::model::time::Timestamp;
 
 const BY_ID: &str = case_sql!("WHERE c.id = ?1");
 const ITEMS: &str = "SELECT b.body FROM items i CROSS JOIN item_bodies b ON b.item_id = i.id \
@@ -41,7 +42,7 @@ const WAITING: &str = "SELECT (SELECT count(*) FROM drafts WHERE state = 'open' 
      (SELECT min(made_at) FROM cases WHERE state = 'queued')";
 
 /// What a case waits for, where it is parked.
-pub(super) const WAITS: &str = "SELECT waits FROM cases WHERE id = ?1 AND state = 'parked'";
+pub(super) const WAITS: &str = "SELECT waits, changed_at FROM cases WHERE id = ?1 AND state = 'parked'";
 
 /// In front of a person's answer, in the words that the engine reads.
 const ANSWERED: &str = "You asked a question earlier; the answer is: ";
@@ -161,8 +162,19 @@ impl Store {
 
     /// A person answers the question that an engine asked: it goes on with the answer, and one more attempt.
     pub async fn answer_case(&self, id: CaseId, text: &str) -> Result<()> {
+        self.answer_question(id, None, text).await
+    }
+
+    /// The same, only if it is still the question that was asked at that time; with who answered, for the record.
+    pub async fn answer_question(
+        &self,
+        id: CaseId,
+        asked: Option<(Timestamp, &str)>,
+        text: &str,
+    ) -> Result<()> {
         let text = text.to_owned();
-        self.write("answer the question of a case", move |tx| Box::pin(answer(tx, id, text))).await
+        let asked = asked.map(|(at, by)| (at, by.to_owned()));
+        self.write("answer the question of a case", move |tx| Box::pin(answer(tx, id, asked, text))).await
     }
 
     /// A person says: nothing to do here. Open drafts are superseded.
@@ -230,12 +242,24 @@ fn refused(id: CaseId, state: CaseState, wanted: &str) -> StoreError {
     StoreError::refused(format!("case {id} is {} and cannot be {wanted}", state.word()))
 }
 
-async fn answer(tx: &mut Tx, id: CaseId, text: String) -> Result<()> {
+async fn answer(tx: &mut Tx, id: CaseId, asked: Option<(Timestamp, String)>, text: String) -> Result<()> {
     let (state, _) = case_state(tx, id).await?;
     let row = tx.first("read what a case waits for", sqlx::query(WAITS).bind(id.0)).await?;
-    let waits: Option<String> = row.map_or(Ok(None), |row| Columns::of(&row).take())?;
+    let (waits, since): (Option<String>, Option<Timestamp>) = match row {
+        Some(row) => {
+            let mut columns = Columns::of(&row);
+            (columns.take()?, columns.maybe_time()?)
+        }
+        None => (None, None),
+    };
     if Waits::of(waits.as_deref()) != Waits::Question {
         return Err(StoreError::refused(format!("case {id} is {} and asks nothing", state.word())));
+    }
+    if let Some((at, by)) = asked {
+        if since != Some(at) {
+            return Err(StoreError::refused(format!("case {id} asks something else now")));
+        }
+        journal::note(tx, id, "answered-by", by).await?;
     }
     // Without the question, which may repeat the words of others: notes stand outside the fence of foreign text.
     journal::note(tx, id, "answered", format!("{ANSWERED}{text}")).await?;

@@ -69,10 +69,13 @@ pub(super) struct Wake {
     pub review: bool,
     pub outbound: bool,
     pub pending: bool,
+    /// Beside what review and pending are woken for.
+    pub notices: bool,
 }
 
 impl Wake {
-    pub const ALL: Self = Self { ingest: true, worker: true, review: true, outbound: true, pending: true };
+    pub const ALL: Self =
+        Self { ingest: true, worker: true, review: true, outbound: true, pending: true, notices: true };
 
     fn fire(self, wakeups: &Wakeups) {
         for (set, lane) in [
@@ -85,6 +88,9 @@ impl Wake {
             if set {
                 lane.notify_one();
             }
+        }
+        if self.review || self.pending || self.notices {
+            wakeups.notices.send_replace(());
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::watch;
+
 use crate::model::cycle::Activation;
 use crate::model::time::Timestamp;
 
@@ -65,6 +67,7 @@ pub struct Board<R> {
     units: Arc<Mutex<BTreeMap<String, UnitStatus<R>>>>,
     jumps: Jumps,
     on_failure: OnFailure,
+    turns: watch::Sender<()>,
 }
 
 impl<R> Clone for Board<R> {
@@ -73,13 +76,19 @@ impl<R> Clone for Board<R> {
             units: Arc::clone(&self.units),
             jumps: self.jumps.clone(),
             on_failure: self.on_failure.clone(),
+            turns: self.turns.clone(),
         }
     }
 }
 
 impl<R> Default for Board<R> {
     fn default() -> Self {
-        Self { units: Arc::default(), jumps: Jumps::default(), on_failure: OnFailure::default() }
+        Self {
+            units: Arc::default(),
+            jumps: Jumps::default(),
+            on_failure: OnFailure::default(),
+            turns: watch::Sender::new(()),
+        }
     }
 }
 
@@ -88,6 +97,12 @@ impl<R> Board<R> {
     #[must_use]
     pub fn jumps(&self) -> &Jumps {
         &self.jumps
+    }
+
+    /// Says that a unit began to fail, or is well again.
+    #[must_use]
+    pub fn turns(&self) -> &watch::Sender<()> {
+        &self.turns
     }
 
     /// Who is kicked when a unit fails. Told by whoever enters the failure.

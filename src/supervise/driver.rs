@@ -195,6 +195,9 @@ impl<C: Cycle> Driver<C> {
             }
             status.fault = fault;
         });
+        if (failures == 0) != (failures_before == 0) {
+            self.board.turns().send_replace(());
+        }
         if !healthy && tried && !was_failed {
             self.board.on_failure().failed(unit, now);
         }

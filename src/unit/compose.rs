@@ -82,12 +82,13 @@ pub fn doc(kind: Kind, table: &str, key: &str, registry: &Registry) -> Option<&'
     found.or_else(own).map(|spec| spec.doc)
 }
 
-/// The keys of a platform's or engine's own table.
+/// The keys of a platform's, engine's or channel's own table.
 #[must_use]
 pub fn own_keys(kind: Kind, table: &str, registry: &Registry) -> Option<&'static [KeySpec]> {
     match kind {
         Kind::Connector => registry.platform(table).map(|view| view.keys),
         Kind::Engine => registry.engine(table).map(|view| view.keys),
+        Kind::Channel => registry.channel(table).map(|view| view.keys),
         _ => None,
     }
 }

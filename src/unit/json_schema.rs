@@ -59,6 +59,10 @@ pub(super) fn tables_of(kind: Kind, registry: &Registry) -> Vec<(TableSpec, Opti
             let of = format!("engine = \"{}\"", view.name);
             (TableSpec::new(view.name, view.keys, view.summary), Some(of))
         })),
+        Kind::Channel => all.extend(registry.channels.iter().map(|view| {
+            let of = format!("channel = \"{}\"", view.name);
+            (TableSpec::new(view.name, view.keys, view.summary), Some(of))
+        })),
         _ => {}
     }
     let everywhere = common::TABLES.iter().filter(|spec| common::has(kind, spec));
@@ -92,6 +96,9 @@ fn choices(kind: Kind, table: &str, key: &str, registry: &Registry) -> Option<Ve
             Some(registry.platforms.iter().map(|view| view.name).collect())
         }
         (Kind::Engine, "engine", "engine") => Some(registry.engines.iter().map(|view| view.name).collect()),
+        (Kind::Channel, "channel", "channel") => {
+            Some(registry.channels.iter().map(|view| view.name).collect())
+        }
         (Kind::Runtime, "runtime", "runtime") => Some(kinds::runtime::RUNTIMES.to_vec()),
         _ => None,
     }

@@ -40,6 +40,12 @@ impl Layout {
                     .map(|view| (view.name, view.keys, view.summary)),
                 registry.engines.iter().map(|view| view.name).collect(),
             ),
+            Kind::Channel => (
+                chosen
+                    .and_then(|name| registry.channel(name))
+                    .map(|view| (view.name, view.keys, view.summary)),
+                registry.channels.iter().map(|view| view.name).collect(),
+            ),
             _ => (None, Vec::new()),
         };
         let own = own.map(|(name, keys, doc)| TableSpec::new(name, keys, doc));
@@ -51,6 +57,7 @@ impl Layout {
         match kind {
             Kind::Connector => Some(("connector", "platform")),
             Kind::Engine => Some(("engine", "engine")),
+            Kind::Channel => Some(("channel", "channel")),
             _ => None,
         }
     }

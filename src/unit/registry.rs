@@ -12,6 +12,8 @@ pub struct Registry {
     pub platforms: Vec<PlatformView>,
     /// Engines.
     pub engines: Vec<EngineView>,
+    /// Channels.
+    pub channels: Vec<ChannelView>,
     /// The unit files in the binary.
     pub shipped: &'static [ShippedUnit],
 }
@@ -54,6 +56,19 @@ pub struct EngineView {
     pub needs_model: bool,
 }
 
+/// A channel as the compiler sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct ChannelView {
+    /// The word in `[channel] channel`, and the name of its own table.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Keys of its own table.
+    pub keys: &'static [KeySpec],
+    /// Checks that go over single keys. Pure.
+    pub check: fn(&Settings) -> Vec<KeyProblem>,
+}
+
 /// A unit file in the binary.
 #[derive(Clone, Copy, Debug)]
 pub struct ShippedUnit {
@@ -74,5 +89,11 @@ impl Registry {
     #[must_use]
     pub fn engine(&self, name: &str) -> Option<&EngineView> {
         self.engines.iter().find(|view| view.name == name)
+    }
+
+    /// A channel by its word.
+    #[must_use]
+    pub fn channel(&self, name: &str) -> Option<&ChannelView> {
+        self.channels.iter().find(|view| view.name == name)
     }
 }

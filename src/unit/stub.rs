@@ -8,7 +8,7 @@ use super::registry::Registry;
 use super::schema::{KeySpec, Tested, ValueType};
 use super::{json_schema, words};
 
-/// The text of a new unit of this kind. Connectors and engines begin with a shipped file, `from` its name; of the other
+/// The text of a new unit of this kind. Connectors, engines and channels begin with a shipped file, `from` its name; of the other
 /// kinds all keys are listed.
 ///
 /// # Errors
@@ -31,7 +31,7 @@ pub fn text(kind: Kind, from: Option<&str>, registry: &Registry) -> Result<Strin
                 known()
             )),
         },
-        None if matches!(kind, Kind::Connector | Kind::Engine) => {
+        None if matches!(kind, Kind::Connector | Kind::Engine | Kind::Channel) => {
             Err(format!("say which one to begin with, `--from`: {}", known()))
         }
         None => Ok(listed(kind)),
@@ -162,7 +162,10 @@ mod tests {
 
     #[test]
     fn each_kind_begins_without_an_error() {
-        for kind in Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::Connector | Kind::Engine)) {
+        for kind in Kind::ALL
+            .into_iter()
+            .filter(|kind| !matches!(kind, Kind::Connector | Kind::Engine | Kind::Channel))
+        {
             check(kind, None);
         }
         for unit in CATALOG.registry().shipped {

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::canon::{self, Canonical};
 use super::check::{
-    bad_name, bad_value, missing_key, not_enabled, unknown_engine, unknown_key, unknown_platform,
-    unknown_runtime, unknown_table, wrong_type,
+    bad_name, bad_value, missing_key, not_enabled, unknown_channel, unknown_engine, unknown_key,
+    unknown_platform, unknown_runtime, unknown_table, wrong_type,
 };
 use super::compile::{CompileEnv, KeyOrigin};
 use super::decode::{At, Reference, decode};
@@ -162,7 +162,7 @@ impl Typed {
         if typed.name.kind == Kind::Daemon {
             secret::check_daemon(&typed).into_iter().for_each(|finding| typed.report.push(finding));
         }
-        if matches!(typed.name.kind, Kind::Connector | Kind::Timer) {
+        if matches!(typed.name.kind, Kind::Connector | Kind::Timer | Kind::Channel) {
             let mut findings = schedule::check(&typed);
             if typed.name.kind == Kind::Timer && !broken {
                 findings.extend(timer::check(&typed));
@@ -267,6 +267,10 @@ impl Typed {
             (Kind::Engine, Some((word, span))) if registry.engine(word).is_none() => {
                 let known: Vec<_> = registry.engines.iter().map(|view| view.name).collect();
                 unknown_engine::finding(word, span, &known)
+            }
+            (Kind::Channel, Some((word, span))) if registry.channel(word).is_none() => {
+                let known: Vec<_> = registry.channels.iter().map(|view| view.name).collect();
+                unknown_channel::finding(word, span, &known)
             }
             (Kind::Runtime, _) => match choice(root, "runtime", "runtime") {
                 Some((word, span)) if !runtime::RUNTIMES.contains(&word) => {
@@ -452,6 +456,7 @@ impl Typed {
         let check = match layout.kind {
             Kind::Connector => registry.platform(own.name).map(|view| view.check),
             Kind::Engine => registry.engine(own.name).map(|view| view.check),
+            Kind::Channel => registry.channel(own.name).map(|view| view.check),
             _ => None,
         };
         let Some(check) = check.filter(|_| self.report.first_error().is_none()) else { return };

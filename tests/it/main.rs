@@ -5,6 +5,7 @@
 mod backlog;
 mod caldav;
 mod canary;
+mod channels;
 mod child_env;
 mod command;
 mod command_taps;

@@ -24,11 +24,11 @@ const PLENTY: Duration = Duration::from_secs(60);
 static LAB: OnceLock<LabScript> = OnceLock::new();
 
 /// A person at the homeserver, by whatever client.
-struct Person {
+pub struct Person {
     http: HttpRoom,
-    base: String,
-    id: String,
-    token: String,
+    pub base: String,
+    pub id: String,
+    pub token: String,
 }
 
 impl Person {
@@ -63,7 +63,7 @@ impl Person {
         answer
     }
 
-    async fn room(&self, name: &str, with: &[&Person]) -> String {
+    pub async fn room(&self, name: &str, with: &[&Person]) -> String {
         let room =
             self.ask("POST", "createRoom", Some(json!({"preset": "private_chat", "name": name}))).await;
         let room = room["room_id"].as_str().unwrap().to_owned();
@@ -81,7 +81,7 @@ impl Person {
         sent["event_id"].as_str().unwrap().to_owned()
     }
 
-    async fn say(&self, room: &str, body: &str) -> String {
+    pub async fn say(&self, room: &str, body: &str) -> String {
         self.put(room, "m.room.message", json!({"msgtype": "m.text", "body": body})).await
     }
 
@@ -92,7 +92,7 @@ impl Person {
     }
 
     /// What stands in the room, oldest first.
-    async fn history(&self, room: &str) -> Vec<Json> {
+    pub async fn history(&self, room: &str) -> Vec<Json> {
         let page = self.ask("GET", &format!("rooms/{room}/messages?dir=b&limit=200"), None).await;
         let mut events = page["chunk"].as_array().unwrap().clone();
         events.retain(|event| event["type"] == "m.room.message");
@@ -107,9 +107,13 @@ impl Person {
     }
 }
 
-async fn people(names: [&str; 2]) -> Option<[Person; 2]> {
+pub async fn people<const N: usize>(names: [&str; N]) -> Option<[Person; N]> {
     let lab = LabScript::of(&LAB, "matrix")?;
-    Some([Person::register(lab, names[0]).await, Person::register(lab, names[1]).await])
+    let mut people = Vec::new();
+    for name in names {
+        people.push(Person::register(lab, name).await);
+    }
+    people.try_into().ok()
 }
 
 fn bodies(items: &[Item]) -> Vec<&str> {

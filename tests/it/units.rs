@@ -26,7 +26,7 @@ use workagent::diag::{json, short};
 use workagent::model::outbound::Guarantee;
 use workagent::unit::load::{Role, Target, UnitFile};
 use workagent::unit::plan::{Kind, Standing, UnitName};
-use workagent::unit::registry::{EngineView, PlatformView, Registry};
+use workagent::unit::registry::{ChannelView, EngineView, PlatformView, Registry};
 use workagent::unit::schema::{KeyProblem, KeySpec, ValueType};
 use workagent::unit::search::SearchPath;
 use workagent::unit::value::Settings;
@@ -80,6 +80,7 @@ fn registry() -> Registry {
                 own.text("base_url").is_some_and(|url| url.contains("//127.0.0.1"))
             }),
         ],
+        channels: vec![ChannelView { name: "command", summary: "a channel", keys: &[], check: fine }],
         shipped: &[],
     }
 }

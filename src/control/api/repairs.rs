@@ -8,13 +8,12 @@ use axum::extract::{Query, State};
 
 use super::{ApiState, Reply, Shared};
 use crate::control::repairs::{Needs, repairs};
-use crate::control::wire::record::AnnounceBody;
 use crate::control::wire::{ListQuery, StatusView};
+use crate::model::class::chain;
 use crate::model::limits;
 use crate::model::parked::Parked;
 use crate::model::repair::Repair;
 use crate::model::secret_ref::SecretRef;
-use crate::model::text;
 use crate::store::StoreError;
 use crate::unit::plan::Standing;
 
@@ -23,14 +22,26 @@ pub(super) async fn list(State(state): Shared) -> Reply<Vec<Repair>> {
     Ok(Json(of(&state, &status).await?))
 }
 
-/// What one channel has not announced yet; asked once, it counts as announced.
-pub(super) async fn announce(State(state): Shared, Json(body): Json<AnnounceBody>) -> Reply<Vec<Repair>> {
-    let channel = text::one_line(&text::clean(&body.channel), limits::JOURNAL_BY_BYTES_MAX);
-    let mut all = of(&state, &super::status::view(&state).await?).await?;
-    let keys = all.iter().map(|repair| repair.key.clone()).collect();
-    let fresh = state.store.announce(&channel, keys).await?;
-    all.retain(|repair| fresh.contains(&repair.key));
-    Ok(Json(all))
+/// Channels tell of these too; they ask here for as long as the handlers are there.
+pub(super) fn tell(state: &Arc<ApiState>) {
+    if !state.daemon {
+        return;
+    }
+    let weak = Arc::downgrade(state);
+    state.troubles.ask(move || {
+        let weak = weak.clone();
+        Box::pin(async move {
+            let Some(state) = weak.upgrade() else { return Vec::new() };
+            let status = match super::status::view(&state).await {
+                Ok(status) => status,
+                Err(error) => {
+                    tracing::debug!("what needs the user cannot be read: {}", chain(&error));
+                    return Vec::new();
+                }
+            };
+            of(&state, &status).await.unwrap_or_default()
+        })
+    });
 }
 
 pub(super) async fn of(state: &Arc<ApiState>, status: &StatusView) -> Result<Vec<Repair>, StoreError> {

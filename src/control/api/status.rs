@@ -346,7 +346,12 @@ impl<'a> About<'a> {
                 other => Self::off(other),
             },
             "env" => Self::off(plan.envs.get(name)),
-            "channel" => Self::off(plan.channels.get(name)),
+            "channel" => match plan.channels.get(name) {
+                Some(Standing::Active(unit)) => {
+                    Self { description: unit.description.clone(), ..Self::default() }
+                }
+                other => Self::off(other),
+            },
             "secret" => Self::off(plan.secrets.get(name)),
             "target" => Self::off(plan.targets.get(name)),
             "runtime" => Self::off(plan.runtimes.get(name)),
@@ -367,6 +372,7 @@ fn details(record: &RuntimeRecord) -> Vec<String> {
     let mut lines = Vec::new();
     match &record.summary {
         RuntimeSummary::Sync(sync) => lines.extend(sync.notes.iter().cloned()),
+        RuntimeSummary::Channel(channel) => lines.extend(channel.notes.iter().cloned()),
         RuntimeSummary::Rotation(rotation) => lines.extend(rotation.notes.iter().cloned()),
         RuntimeSummary::Scheduler(timer) if timer.passed_over > 0 => {
             lines.push(format!("passed over {}", counted(timer.passed_over, "missed time", "missed times")));

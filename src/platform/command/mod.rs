@@ -41,7 +41,6 @@
 //! Airbyte source (`read --config F --catalog F [--state F]`); see `tap` for their lines and `record` for how a
 //! record becomes an item. They only read.
 
-mod child;
 mod collect;
 mod run_files;
 mod spec;
@@ -58,7 +57,6 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use self::child::{Ask, Program, Ran};
 use self::collect::{Chunk, Collector};
 pub use self::spec::SPEC;
 use self::tap_run::Tap;
@@ -71,6 +69,7 @@ use crate::model::limits;
 use crate::model::marker;
 use crate::model::outbound::{Confirmation, OutboundAction, Payload, Receipt};
 use crate::model::time::Timestamp;
+use crate::process::program::{Ask, Program, Ran};
 use crate::process::{ChildEnd, lookup};
 
 /// A program.
@@ -149,7 +148,7 @@ fn build(context: ConnectorContext) -> Result<Arc<dyn Connector>, PortError> {
         tap: Tap::of(settings)?,
         mark: settings.get("mark").is_none() || settings.flag("mark"),
         find_delay: settings.duration("find_delay").unwrap_or(Duration::from_secs(30)),
-        program: Program::new(context),
+        program: Program::new(context.program()),
         left: Mutex::new(None),
     }))
 }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::child::Program;
 use super::run_files::{Given, RunFiles, read_json};
 use super::tap::{Protocol, Reader, catalog_for};
 use crate::model::class::{ErrorClass, PortError};
 use crate::model::limits;
 use crate::platform::fill::fill;
 use crate::platform::record::Fields;
+use crate::process::program::Program;
 use crate::secret::Scrubber;
 use crate::unit::value::{Setting, Settings};
 

@@ -1,4 +1,4 @@
-//! What waits, for what; what was announced where.
+//! What waits, for what; what was told where.
 
 use super::*;
 use crate::model::parked::{Parked, Waits};
@@ -81,11 +81,14 @@ async fn who_waits_for_a_person_comes_first() {
 }
 
 #[tokio::test]
-async fn a_trouble_is_announced_once_to_each_channel_and_anew_when_it_comes_back() {
+async fn what_needs_the_user_is_told_once_on_each_channel_and_anew_when_it_comes_back() {
     let bench = Bench::new().await;
-    let say = async |channel: &str, keys: &[&str]| {
-        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        bench.store.announce(channel, keys).await.unwrap()
+    let say = async |channel: &str, subjects: &[&str]| {
+        let subjects = subjects.iter().map(|key| (*key).to_owned()).collect();
+        let untold = bench.store.untold(channel, subjects).await.unwrap();
+        let untold: Vec<String> = untold.into_iter().map(|(subject, _)| subject).collect();
+        bench.store.note_told(channel, untold.clone()).await.unwrap();
+        untold
     };
     assert_eq!(say("phone", &["auth:a", "quota:b"]).await, ["auth:a", "quota:b"]);
     assert!(say("phone", &["auth:a", "quota:b"]).await.is_empty());

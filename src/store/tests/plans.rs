@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use super::super::open::MIGRATIONS;
 use super::super::{
-    around, auto, day, drafts, ingest, journal, keep, leases, life, money, outbox, pages, parked, pauses,
-    pending, people, records, recovery, rests, rows, runs,
+    around, auto, channels, day, drafts, ingest, journal, keep, leases, life, money, notices, outbox, pages,
+    parked, pauses, pending, people, records, recovery, rests, rows, runs,
 };
 use super::*;
 
@@ -86,6 +86,11 @@ fn hot_statements_go_by_index() {
         ("cases of a day", day::CASES_OF),
         ("move", drafts::MOVE),
         ("draft", drafts::BY_ID),
+        ("draft rounds", drafts::ROUNDS),
+        ("reference of", channels::REFERENCE_OF),
+        ("gone", notices::GONE),
+        ("untold", notices::UNTOLD),
+        ("notice times", notices::TIMES),
         ("items around", around::ITEMS),
         ("cases around", around::CASES),
         ("runs around", rows::RUNS_BY_ID),

@@ -35,6 +35,7 @@ pub(crate) mod subscription_with_api_key;
 pub(crate) mod syntax_error;
 pub(crate) mod type_change;
 pub(crate) mod unkept_budget;
+pub(crate) mod unknown_channel;
 pub(crate) mod unknown_engine;
 pub(crate) mod unknown_key;
 pub(crate) mod unknown_kind;
@@ -84,6 +85,7 @@ pub static CHECKS: &[&Check] = &[
     &syntax_error::CHECK,
     &type_change::CHECK,
     &unkept_budget::CHECK,
+    &unknown_channel::CHECK,
     &unknown_engine::CHECK,
     &unknown_key::CHECK,
     &unknown_kind::CHECK,

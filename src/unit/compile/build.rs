@@ -99,7 +99,7 @@ pub(super) fn plan(
         envs,
         routes,
         runtimes,
-        channels: parts.kind(Kind::Channel, |unit| Some(channel::build(unit))),
+        channels: parts.kind(Kind::Channel, |unit| channel::build(unit, registry)),
         timers: parts.kind(Kind::Timer, |unit| Some(timer::build(unit))),
         secrets: parts.kind(Kind::Secret, |unit| Some(secret::build(unit))),
         targets,

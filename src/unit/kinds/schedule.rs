@@ -67,6 +67,24 @@ pub(crate) const TIMER: TableSpec = TableSpec::new(
     "When it makes its case.",
 );
 
+/// The table of channels.
+pub(crate) const CHANNEL: TableSpec = TableSpec::new(
+    NAME,
+    &[
+        KeySpec::new(
+            "active",
+            ValueType::Windows,
+            "Tells only in these hours; what comes outside them waits for the next opening",
+        ),
+        KeySpec::new(
+            "quiet",
+            ValueType::Windows,
+            "Tells nothing in these hours; what is said to it is heard all the same",
+        ),
+    ],
+    "When it tells.",
+);
+
 const CALENDAR: KeySpec = KeySpec::new(
     "calendar",
     ValueType::Calendars,

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use super::{SecretDefaults, UnitName};
 use crate::model::budget::Budget;
+use crate::model::channel::Detail;
 use crate::model::keep::Keep;
 use crate::model::log_filter::LogFilter;
 use crate::model::schedule::Schedule;
 use crate::model::secret_ref::SecretRef;
+use crate::unit::value::Settings;
 
 /// Limits of the daemon.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,17 +84,25 @@ pub struct RuntimeUnit {
     pub runtime: String,
 }
 
-/// A way to the user. It does nothing yet but stand in the graph.
+/// A way to the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelUnit {
     /// The unit's name without the kind.
     pub name: String,
     /// For people.
     pub description: String,
-    /// Which channel: `desktop`, `ntfy`, `connector`.
+    /// The channel's word in the catalog.
     pub channel: String,
-    /// How much is told: `none`, `title`, `full`.
-    pub detail: String,
+    /// How much is told.
+    pub detail: Detail,
+    /// What comes within this time is told together.
+    pub batch: Duration,
+    /// Most notices within an hour.
+    pub per_hour: usize,
+    /// When it tells; only its windows count.
+    pub schedule: Schedule,
+    /// The channel's own table.
+    pub settings: Settings,
 }
 
 /// Makes a case when its time comes.

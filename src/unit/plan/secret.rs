@@ -163,6 +163,12 @@ impl Plan {
                 note(format!("{}.connector", unit.name), &reference);
             }
         }
+        for standing in self.channels.values() {
+            let Standing::Active(unit) = standing else { continue };
+            for reference in unit.settings.secrets() {
+                note(format!("{}.channel", unit.name), &reference);
+            }
+        }
         for standing in self.engines.values() {
             let Standing::Active(unit) = standing else { continue };
             for reference in unit.settings.secrets() {

@@ -22,6 +22,7 @@ pub const START: Timestamp = Timestamp(1_796_025_600_000);
 pub struct Way {
     root: tempfile::TempDir,
     pub clock: Clock,
+    more: Vec<(String, String)>,
     assembly: Option<Assembly>,
 }
 
@@ -72,11 +73,17 @@ pub fn mail(id: &str, subject: &str, extra: &str) -> String {
 
 impl Way {
     pub async fn new(units: &[(&str, &str)]) -> Self {
+        Self::with_environment(units, &[]).await
+    }
+
+    /// The same with more variables in the daemon's environment.
+    pub async fn with_environment(units: &[(&str, &str)], more: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().unwrap();
         for folder in ["in/new", "in/cur", "in/tmp", "out/new", "out/cur", "out/tmp", "units"] {
             std::fs::create_dir_all(root.path().join(folder)).unwrap();
         }
-        let mut way = Self { root, clock: Clock::manual(START), assembly: None };
+        let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut way = Self { root, clock: Clock::manual(START), more, assembly: None };
         for (name, text) in units {
             way.unit(name, text);
         }
@@ -119,7 +126,9 @@ impl Way {
         }
         let paths = Paths::below(self.path()).unwrap();
         let search = SearchPath { builtin: false, dirs: vec![self.path().join("units")], files: Vec::new() };
-        let environment = Environment::of([("PATH", "/usr/bin:/bin"), ("WAY_TOKEN", "way-token-0123456789")]);
+        let usual = [("PATH", "/usr/bin:/bin"), ("WAY_TOKEN", "way-token-0123456789")];
+        let more = self.more.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let environment = Environment::of(usual.into_iter().chain(more));
         let compiled = compile_units(&search, &environment, paths.state.clone());
         assert_eq!(Counts::of(&compiled.findings).errors, 0, "{:?}", compiled.findings);
         let (clock, scrubber) = (self.clock.clone(), Scrubber::default());

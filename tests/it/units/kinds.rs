@@ -136,7 +136,7 @@ fn who_reads_a_secret_is_tied_to_its_unit() {
         ("other.secret.toml", ""),
         (
             "mail.channel.toml",
-            "[channel]\nchannel = \"connector\"\nconnector = \"inbox\"\n[install]\nenabled = true\n",
+            "[channel]\nchannel = \"command\"\n[unit]\nafter = [\"inbox.connector\"]\n[install]\nenabled = true\n",
         ),
         ("keys.env.d/x.toml", "[unit]\non_failure = [\"inbox.connector\"]\n"),
     ];
@@ -144,7 +144,7 @@ fn who_reads_a_secret_is_tied_to_its_unit() {
     inbox.connector wants mail.secret 6
     keys.env on_failure inbox.connector 2
     keys.env wants other.secret 1
-    mail.channel uses inbox.connector 3
+    mail.channel after inbox.connector 4
     "#);
     // It is read all the same when its unit is off.
     let mut off = files;

@@ -115,6 +115,9 @@ fn they_show_every_key_with_its_default() {
         if kind == Kind::Engine {
             tables.push(TableSpec::new(stem, CATALOG.engine(stem).unwrap().keys, ""));
         }
+        if kind == Kind::Channel {
+            tables.push(TableSpec::new("own", CATALOG.channel(stem).unwrap().keys, ""));
+        }
         // The template engine neither costs nor waits.
         let read_only =
             CATALOG.platform(stem).is_some_and(|spec| kind == Kind::Connector && !spec.guarantee.replies());

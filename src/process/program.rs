@@ -1,4 +1,5 @@
-//! Runs the program: a request on its standard input, its lines to whoever asks, what it says on stderr for people.
+//! A program that a unit names: a request on its standard input, its lines to whoever asks, what it says on stderr for
+//! people.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,19 +10,40 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::{ChildEnd, ChildEnv, ChildLimits, ChildReport, ChildSpec, EnvValue, ProcessRoom, env};
 use crate::model::class::{ErrorClass, PortError};
+use crate::model::environment::Environment;
 use crate::model::limits;
 use crate::model::secret_ref::SecretRef;
 use crate::model::text::one_line;
-use crate::model::time::{Timestamp, short_span};
-use crate::platform::ConnectorContext;
-use crate::process::{ChildEnd, ChildEnv, ChildLimits, ChildReport, ChildSpec, EnvValue, env};
-use crate::secret::{Scrubber, SecretValue};
+use crate::model::time::{Clock, Timestamp, short_span};
+use crate::secret::{Scrubber, SecretStore, SecretValue};
 use crate::unit::plan::EnvUnit;
+use crate::unit::value::Settings;
+
+/// What a program is made of: the keys `program`, `args`, `timeout`, `pass` and `set` of the unit's own table, and the
+/// rooms it needs.
+#[derive(Clone)]
+pub struct ProgramParts {
+    /// The unit's name.
+    pub unit: String,
+    /// The unit's own table.
+    pub settings: Settings,
+    /// Where secret values come from, read at use.
+    pub secrets: Arc<dyn SecretStore>,
+    /// Now.
+    pub clock: Clock,
+    /// Its working directory, not yet made.
+    pub state_dir: PathBuf,
+    /// Children.
+    pub process: ProcessRoom,
+    /// The daemon's environment, out of which that of the program is made.
+    pub environment: Environment,
+}
 
 /// The program and what it gets.
 pub struct Program {
-    context: ConnectorContext,
+    context: ProgramParts,
     name: String,
     args: Vec<String>,
     timeout: Duration,
@@ -40,6 +62,7 @@ pub struct Ask {
 
 impl Ask {
     /// A request of our own protocol.
+    #[must_use]
     pub fn line(stdin: Vec<u8>) -> Self {
         Self { stdin, args: Vec::new(), stdout_bytes_max: limits::COMMAND_STDOUT_BYTES_MAX }
     }
@@ -47,13 +70,16 @@ impl Ask {
 
 /// A run that came to its end.
 pub struct Ran {
+    /// How it ended.
     pub report: ChildReport,
     /// What of its stderr is worth showing, masked; may be empty.
     pub said: String,
 }
 
 impl Program {
-    pub fn new(context: ConnectorContext) -> Self {
+    /// Starts nothing.
+    #[must_use]
+    pub fn new(context: ProgramParts) -> Self {
         let settings = &context.settings;
         let own = EnvUnit {
             path: Vec::new(),
@@ -72,19 +98,25 @@ impl Program {
     }
 
     /// For people, with the arguments.
+    #[must_use]
     pub fn command_line(&self) -> String {
         std::iter::once(&self.name).chain(&self.args).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
+    /// As the unit says it.
+    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// Now.
+    #[must_use]
     pub fn now(&self) -> Timestamp {
         self.context.clock.now()
     }
 
     /// A directory of its own, not yet made.
+    #[must_use]
     pub fn state_dir(&self) -> PathBuf {
         self.context.state_dir.clone()
     }
@@ -103,7 +135,7 @@ impl Program {
 
     /// Its whole environment, and what masks the secrets in it.
     pub async fn environment(&self) -> Result<(ChildEnv, Scrubber), PortError> {
-        let ConnectorContext { environment, secrets, .. } = &self.context;
+        let ProgramParts { environment, secrets, .. } = &self.context;
         let env = env::build(environment, &self.env, secrets.as_ref()).await?;
         let scrubber = Scrubber::new();
         for value in env.0.values() {
@@ -166,6 +198,7 @@ impl Program {
     }
 
     /// How it ended, if not well.
+    #[must_use]
     pub fn bad_end(&self, end: ChildEnd) -> Option<String> {
         Some(match end {
             ChildEnd::Exited(0) => return None,

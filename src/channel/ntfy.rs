@@ -77,14 +77,12 @@ struct Ntfy {
 fn check(settings: &Settings) -> Vec<KeyProblem> {
     let mut problems = api::server_problems(settings, "server");
     let mut say = |key, message: &str| problems.push(KeyProblem { key, message: message.to_owned() });
-    match (settings.secret("topic"), settings.secret("decisions")) {
-        (Some(topic), Some(decisions)) if topic == decisions => {
-            say("decisions", "is the topic of the notices; what is told must not be heard as a decision");
-        }
-        (_, None) if settings.flag("buttons") => {
-            say("buttons", "needs `decisions`, where what is pressed goes")
-        }
-        _ => {}
+    let (topic, decisions) = (settings.secret("topic"), settings.secret("decisions"));
+    if decisions.is_some() && topic == decisions {
+        say("decisions", "is the topic of the notices; what is told must not be heard as a decision");
+    }
+    if decisions.is_none() && settings.flag("buttons") {
+        say("buttons", "needs `decisions`, where what is pressed goes");
     }
     problems
 }

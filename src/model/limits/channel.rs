@@ -43,3 +43,6 @@ pub const CHANNEL_LOOK_GAP: Duration = Duration::from_secs(5);
 
 /// Drafts that a channel keeps count of: with more, one more says nothing new.
 pub const DRAFTS_TOLD_MAX: usize = 1000;
+
+/// What is written and might need the user is looked at together within this time.
+pub const CHANNEL_NEWS_GAP: Duration = Duration::from_millis(500);

@@ -37,6 +37,11 @@ impl ChannelLoop {
         summary: &mut ChannelSummary,
     ) -> Result<(), Fault> {
         for message in heard.messages.into_iter().take(limits::CHANNEL_MESSAGES_MAX) {
+            let names = [&message.id, &message.user, &message.address];
+            if names.iter().any(|name| name.len() > limits::CHANNEL_NAME_BYTES_MAX) {
+                summary.refused += 1;
+                continue;
+            }
             let fresh = self.store.take_message(&self.unit.name, &message.id).await;
             if !fresh.map_err(|error| store_fault("take a message", &error))? {
                 summary.repeated += 1;

@@ -283,9 +283,17 @@ impl Cycle for ChannelLoop {
                 return self.secrets.changed_since(self.turn.load(Ordering::Relaxed)).await;
             }
             let [mut written, mut turned] = lock(&self.news).clone();
+            let news = async {
+                tokio::select! {
+                    Ok(()) = written.changed() => {}
+                    Ok(()) = turned.changed() => {}
+                    else => std::future::pending().await,
+                }
+                // Drafts come in crowds; looking for all that needs the user is not for each of them.
+                tokio::time::sleep(limits::CHANNEL_NEWS_GAP).await;
+            };
             tokio::select! {
-                Ok(()) = written.changed() => {}
-                Ok(()) = turned.changed() => {}
+                () = news => {}
                 () = self.listen() => {}
             }
         })

@@ -277,6 +277,9 @@ _workagent() {
             workagent__subcmd__case,show)
                 cmd="workagent__subcmd__case__subcmd__show"
                 ;;
+            workagent__subcmd__case,take-over)
+                cmd="workagent__subcmd__case__subcmd__take__subcmd__over"
+                ;;
             workagent__subcmd__case__subcmd__help,answer)
                 cmd="workagent__subcmd__case__subcmd__help__subcmd__answer"
                 ;;
@@ -297,6 +300,9 @@ _workagent() {
                 ;;
             workagent__subcmd__case__subcmd__help,show)
                 cmd="workagent__subcmd__case__subcmd__help__subcmd__show"
+                ;;
+            workagent__subcmd__case__subcmd__help,take-over)
+                cmd="workagent__subcmd__case__subcmd__help__subcmd__take__subcmd__over"
                 ;;
             workagent__subcmd__env,help)
                 cmd="workagent__subcmd__env__subcmd__help"
@@ -540,6 +546,9 @@ _workagent() {
                 ;;
             workagent__subcmd__help__subcmd__case,show)
                 cmd="workagent__subcmd__help__subcmd__case__subcmd__show"
+                ;;
+            workagent__subcmd__help__subcmd__case,take-over)
+                cmd="workagent__subcmd__help__subcmd__case__subcmd__take__subcmd__over"
                 ;;
             workagent__subcmd__help__subcmd__env,show)
                 cmd="workagent__subcmd__help__subcmd__env__subcmd__show"
@@ -1278,7 +1287,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case)
-            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show answer retry replay dismiss help"
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version list show answer retry replay take-over dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1360,7 +1369,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__help)
-            opts="list show answer retry replay dismiss help"
+            opts="list show answer retry replay take-over dismiss help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1458,6 +1467,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__case__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__case__subcmd__help__subcmd__take__subcmd__over)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1580,6 +1603,32 @@ _workagent() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --unit-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__case__subcmd__take__subcmd__over)
+            opts="-h -V --unit-dir --state-dir --color --no-pager --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --unit-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2204,7 +2253,7 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__case)
-            opts="list show answer retry replay dismiss"
+            opts="list show answer retry replay take-over dismiss"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2288,6 +2337,20 @@ _workagent() {
             return 0
             ;;
         workagent__subcmd__help__subcmd__case__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        workagent__subcmd__help__subcmd__case__subcmd__take__subcmd__over)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

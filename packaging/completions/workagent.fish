@@ -399,21 +399,22 @@ complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_s
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "reject" -d 'Reject a draft'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "defer" -d 'Put a draft away for a while'
 complete -c workagent -n "__fish_workagent_using_subcommand review; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -l no-pager -d 'Do not show long lists in a pager'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -s V -l version -d 'Print version'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "list" -d 'List cases, newest change first'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "answer" -d 'Answer the question of a parked case; its engine goes on with the answer'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "replay" -d 'Run a case once more by an engine, and show what it says beside the draft; nothing is sent'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "dismiss" -d 'Say that there is nothing to do here'
-complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay dismiss help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -f -a "list" -d 'List cases, newest change first'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -f -a "show" -d 'Show the whole record of one case, from item to receipt'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -f -a "answer" -d 'Answer the question of a parked case; its engine goes on with the answer'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -f -a "replay" -d 'Run a case once more by an engine, and show what it says beside the draft; nothing is sent'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -f -a "take-over" -d 'Say that you answered by hand: its draft is withdrawn, and nothing is sent'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -f -a "dismiss" -d 'Say that there is nothing to do here'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and not __fish_seen_subcommand_from list show answer retry replay take-over dismiss help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l state -d 'Only in this state: new, queued, running, review, approved, sent, closed, parked, dead, dismissed' -r
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l label -d 'Only with this label, which an engine proposed' -r
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from list" -l limit -d 'At most so many' -r
@@ -464,6 +465,14 @@ complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from replay" -l no-pager -d 'Do not show long lists in a pager'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from replay" -s V -l version -d 'Print version'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from take-over" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from take-over" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from take-over" -l color -d 'Use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from take-over" -l no-pager -d 'Do not show long lists in a pager'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from take-over" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from take-over" -s V -l version -d 'Print version'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -l reason -d 'Why, for the record' -r
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from dismiss" -l state-dir -d 'Keep database, secrets and socket in this directory' -r -F
@@ -478,6 +487,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "answer" -d 'Answer the question of a parked case; its engine goes on with the answer'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "replay" -d 'Run a case once more by an engine, and show what it says beside the draft; nothing is sent'
+complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "take-over" -d 'Say that you answered by hand: its draft is withdrawn, and nothing is sent'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "dismiss" -d 'Say that there is nothing to do here'
 complete -c workagent -n "__fish_workagent_using_subcommand case; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c workagent -n "__fish_workagent_using_subcommand route; and not __fish_seen_subcommand_from explain test help" -l unit-dir -d 'Read unit files from this directory instead of the usual ones (may be given more than once; the first wins)' -r -F
@@ -1314,6 +1324,7 @@ complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_see
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "answer" -d 'Answer the question of a parked case; its engine goes on with the answer'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "retry" -d 'Give a parked, dead or dismissed case one more try'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "replay" -d 'Run a case once more by an engine, and show what it says beside the draft; nothing is sent'
+complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "take-over" -d 'Say that you answered by hand: its draft is withdrawn, and nothing is sent'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from case" -f -a "dismiss" -d 'Say that there is nothing to do here'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from route" -f -a "explain" -d 'Show why a case goes to its engine: by the record, and by the routes as they are now'
 complete -c workagent -n "__fish_workagent_using_subcommand help; and __fish_seen_subcommand_from route" -f -a "test" -d 'Show where something would go by the unit files; no daemon is asked'

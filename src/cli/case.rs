@@ -10,7 +10,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::look::{Paint, ago, block, counted, harmless, line, table};
 use super::replay::ReplayArgs;
-use crate::control::wire::{AnswerBody, ListQuery, Reason};
+use crate::control::wire::{AnswerBody, ListQuery, Reason, TakeOverBody};
 use crate::daemon::exit;
 use crate::model::case::Case;
 use crate::model::draft::Draft;
@@ -79,6 +79,11 @@ enum CaseCommand {
     },
     /// Run a case once more by an engine, and show what it says beside the draft; nothing is sent
     Replay(ReplayArgs),
+    /// Say that you answered by hand: its draft is withdrawn, and nothing is sent
+    TakeOver {
+        /// The case
+        case: CaseId,
+    },
     /// Say that there is nothing to do here
     Dismiss {
         /// The case
@@ -149,6 +154,11 @@ pub async fn command(args: CaseArgs, context: &mut Context<'_>) -> Result<u8, Cl
         }
         // Taken out above.
         CaseCommand::Replay(_) => String::new(),
+        CaseCommand::TakeOver { case } => {
+            let body = TakeOverBody { by: "terminal".to_owned() };
+            backend.post::<_, ()>(&format!("/v1/cases/{case}/take-over"), &body).await?;
+            format!("{case} is yours: what was drafted is withdrawn\n")
+        }
         CaseCommand::Dismiss { case, reason } => {
             backend.post::<_, ()>(&format!("/v1/cases/{case}/dismiss"), &Reason { reason }).await?;
             format!("{case} is dismissed\n")

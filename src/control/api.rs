@@ -142,6 +142,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/replays/{id}", get(cases::replayed))
         .route("/v1/cases/{id}/retry", post(cases::retry))
         .route("/v1/cases/{id}/dismiss", post(cases::dismiss))
+        .route("/v1/cases/{id}/take-over", post(cases::take_over))
         .route("/v1/parked", get(repairs::parked))
         .route("/v1/repairs", get(repairs::list))
         .route("/v1/cases/{id}/answer", post(cases::answer))

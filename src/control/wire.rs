@@ -19,7 +19,7 @@ pub mod units;
 pub use self::pause::{PauseBody, ResumeBody};
 pub use self::review::{
     AnswerBody, ApproveBody, Approved, AttachmentView, DeferBody, EditBody, EffectView, HiddenView,
-    ProposeBody, Proposed, Reason, RejectBody, ReleaseBody, ReviewQuery, ReviewView,
+    ProposeBody, Proposed, Reason, RejectBody, ReleaseBody, ReviewQuery, ReviewView, TakeOverBody,
 };
 use super::health::Health;
 use crate::model::case::Case;

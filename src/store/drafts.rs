@@ -23,7 +23,7 @@ pub(super) const BY_ID: &str = draft_sql!("WHERE d.id = ?1");
 const COUNT_OPEN_NOW: &str =
     "SELECT count(*) FROM drafts WHERE state = 'open' AND (deferred_until IS NULL OR deferred_until <= ?1)";
 
-pub(super) const ROUNDS: &str = "SELECT id, coalesce(deferred_until, 0) FROM drafts WHERE state = 'open' \
+pub(super) const ROUNDS: &str = "SELECT id, coalesce(deferred_until, 0) FROM drafts INDEXED BY drafts_waiting WHERE state = 'open' \
      AND (deferred_until IS NULL OR deferred_until <= ?1) ORDER BY id LIMIT ?2";
 
 const EDIT: &str = "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ?, envelope = ? WHERE draft_id = ?";

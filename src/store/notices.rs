@@ -9,7 +9,7 @@ pub(super) const GONE: &str =
 const FOUND: &str = "INSERT OR IGNORE INTO notices (channel, subject, found_at) \
      SELECT ?1, value, ?2 FROM json_each(?3)";
 pub(super) const UNTOLD: &str =
-    "SELECT subject, found_at FROM notices WHERE channel = ?1 AND told_at IS NULL ORDER BY found_at, subject";
+    "SELECT subject, found_at FROM notices WHERE channel = ?1 AND told_at IS NULL";
 const KNOWN: &str = "SELECT subject FROM notices WHERE channel = ?1";
 const TOLD: &str =
     "UPDATE notices SET told_at = ?2 WHERE channel = ?1 AND subject IN (SELECT value FROM json_each(?3))";
@@ -48,7 +48,9 @@ impl Store {
             let mut columns = Columns::of(row);
             Ok((columns.take()?, columns.time()?))
         };
-        rows.iter().map(pair).collect()
+        let mut untold: Vec<(String, Timestamp)> = rows.iter().map(pair).collect::<Result<_>>()?;
+        untold.sort_by(|(a, found_a), (b, found_b)| (found_a, a).cmp(&(found_b, b)));
+        Ok(untold)
     }
 
     /// They were told, in one notice.

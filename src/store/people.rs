@@ -16,6 +16,7 @@ use crate::model::outbound::ActionState;
 use crate::model::parked::Waits;
 use crate::model::time::Timestamp;
 
+const REASON: &str = "SELECT reason FROM cases WHERE id = ?1";
 const BY_ID: &str = case_sql!("WHERE c.id = ?1");
 const ITEMS: &str = "SELECT b.body FROM items i CROSS JOIN item_bodies b ON b.item_id = i.id \
      WHERE i.case_id = ?1 ORDER BY i.id";
@@ -149,7 +150,8 @@ impl Store {
         self.write("retry a case", move |tx| {
             Box::pin(async move {
                 let (state, _) = case_state(tx, id).await?;
-                if !matches!(state, CaseState::Parked | CaseState::Dead | CaseState::Dismissed) {
+                let set_aside = matches!(state, CaseState::Parked | CaseState::Dead | CaseState::Dismissed);
+                if !set_aside && !(state == CaseState::Closed && is_taken_over(tx, id).await?) {
                     return Err(refused(id, state, "retried"));
                 }
                 tx.wake.ingest = true;
@@ -181,6 +183,12 @@ impl Store {
     pub async fn dismiss_case(&self, id: CaseId, why: &str) -> Result<()> {
         let why = why.to_owned();
         self.write("dismiss a case", move |tx| Box::pin(dismiss(tx, id, why))).await
+    }
+
+    /// A person says: answered by hand. Open drafts are superseded; `by` is for the record.
+    pub async fn take_over_case(&self, id: CaseId, by: &str) -> Result<()> {
+        let why = format!("{BY_HAND}, says {by}");
+        self.write("take over a case", move |tx| Box::pin(take_over(tx, id, why))).await
     }
 
     /// Counts.
@@ -267,21 +275,40 @@ async fn answer(tx: &mut Tx, id: CaseId, asked: Option<(Timestamp, String)>, tex
     move_case(tx, id, CaseState::New, None, 1).await
 }
 
+/// How the reason of a case begins that a person took over.
+pub(super) const BY_HAND: &str = "answered by hand";
+
+async fn is_taken_over(tx: &mut Tx, id: CaseId) -> Result<bool> {
+    let row = tx.first("read why a case ended", sqlx::query(REASON).bind(id.0)).await?;
+    let reason: Option<String> = row.map_or(Ok(None), |row| Columns::of(&row).take())?;
+    Ok(reason.is_some_and(|reason| reason.starts_with(BY_HAND)))
+}
+
 async fn dismiss(tx: &mut Tx, id: CaseId, why: String) -> Result<()> {
+    put_aside(tx, id, CaseState::Dismissed, "dismissed", why).await
+}
+
+/// The person answered by hand: what was drafted is withdrawn, and the case is over.
+pub(super) async fn take_over(tx: &mut Tx, id: CaseId, why: String) -> Result<()> {
+    put_aside(tx, id, CaseState::Closed, "taken over", why).await
+}
+
+/// Ends a case without sending anything; `event` is the journal's word for it.
+async fn put_aside(tx: &mut Tx, id: CaseId, to: CaseState, event: &'static str, why: String) -> Result<()> {
     let (state, _) = case_state(tx, id).await?;
     if state == CaseState::Approved {
         return Err(StoreError::refused(format!(
             "case {id} has an answer on its way: cancel the action first"
         )));
     }
-    if !case_may(state, CaseState::Dismissed) {
-        return Err(refused(id, state, "dismissed"));
+    if !case_may(state, to) {
+        return Err(refused(id, state, event));
     }
     if state == CaseState::Running {
-        leases::interrupt(tx, id, "dismissed").await?;
+        leases::interrupt(tx, id, event).await?;
     }
-    let gone = tx.all("dismiss a case", sqlx::query(SUPERSEDE).bind(json(&[id.0]))).await?;
+    let gone = tx.all("end a case", sqlx::query(SUPERSEDE).bind(json(&[id.0]))).await?;
     tx.wake.review |= !gone.is_empty();
-    move_case(tx, id, CaseState::Dismissed, Some(why.clone()), 0).await?;
-    journal::note(tx, id, "dismissed", why).await
+    move_case(tx, id, to, Some(why.clone()), 0).await?;
+    journal::note(tx, id, event, why).await
 }

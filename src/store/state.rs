@@ -10,17 +10,18 @@ pub fn case_moves(from: CaseState) -> &'static [CaseState] {
     match from {
         // A stale draft can still be approved while the case waits for another.
         // A person's own agent may propose a draft wherever no engine works.
-        S::New => &[S::New, S::Queued, S::Review, S::Parked, S::Dismissed, S::Approved],
-        S::Queued => &[S::New, S::Running, S::Review, S::Approved, S::Dismissed],
+        // A person may have answered by hand wherever nothing is on its way.
+        S::New => &[S::New, S::Queued, S::Review, S::Closed, S::Parked, S::Dismissed, S::Approved],
+        S::Queued => &[S::New, S::Running, S::Review, S::Closed, S::Approved, S::Dismissed],
         S::Running => {
             &[S::New, S::Queued, S::Review, S::Closed, S::Parked, S::Dead, S::Approved, S::Dismissed]
         }
-        S::Review => &[S::New, S::Queued, S::Review, S::Approved, S::Dismissed],
+        S::Review => &[S::New, S::Queued, S::Review, S::Closed, S::Approved, S::Dismissed],
         S::Approved => &[S::New, S::Sent, S::Dead, S::Dismissed],
         S::Sent => &[S::New, S::Closed, S::Parked],
         S::Closed | S::Dismissed => &[S::New],
-        S::Parked => &[S::New, S::Review, S::Approved, S::Dismissed],
-        S::Dead => &[S::New, S::Dismissed],
+        S::Parked => &[S::New, S::Review, S::Closed, S::Approved, S::Dismissed],
+        S::Dead => &[S::New, S::Closed, S::Dismissed],
     }
 }
 
@@ -81,15 +82,15 @@ mod tests {
     #[test]
     fn cases() {
         insta::assert_snapshot!(table(&CaseState::ALL, case_moves), @r"
-        New -> [New, Queued, Review, Parked, Dismissed, Approved]
-        Queued -> [New, Running, Review, Approved, Dismissed]
+        New -> [New, Queued, Review, Closed, Parked, Dismissed, Approved]
+        Queued -> [New, Running, Review, Closed, Approved, Dismissed]
         Running -> [New, Queued, Review, Closed, Parked, Dead, Approved, Dismissed]
-        Review -> [New, Queued, Review, Approved, Dismissed]
+        Review -> [New, Queued, Review, Closed, Approved, Dismissed]
         Approved -> [New, Sent, Dead, Dismissed]
         Sent -> [New, Closed, Parked]
         Closed -> [New]
-        Parked -> [New, Review, Approved, Dismissed]
-        Dead -> [New, Dismissed]
+        Parked -> [New, Review, Closed, Approved, Dismissed]
+        Dead -> [New, Closed, Dismissed]
         Dismissed -> [New]
         ");
     }

@@ -51,6 +51,7 @@ mod otlp;
 mod packaging;
 mod page;
 mod process;
+mod race;
 mod real_agents;
 mod real_caldav;
 mod real_contracts;

@@ -8,6 +8,7 @@ use axum::extract::{Path, Query, State};
 use super::{Fault, Reply, Shared, id, state_word};
 use crate::control::wire::{
     AnswerBody, ListQuery, PromptQuery, ProposeBody, Proposed, Reason, ReplayBody, RestView, RouteView,
+    TakeOverBody,
 };
 use crate::model::case::Case;
 use crate::model::ids::{CaseId, RunId};
@@ -136,6 +137,15 @@ pub(super) async fn dismiss(
     Json(reason): Json<Reason>,
 ) -> Result<Json<()>, Fault> {
     state.store.dismiss_case(id(&case)?, &reason.reason).await?;
+    Ok(Json(()))
+}
+
+pub(super) async fn take_over(
+    State(state): Shared,
+    Path(case): Path<String>,
+    Json(body): Json<TakeOverBody>,
+) -> Reply<()> {
+    state.store.take_over_case(id(&case)?, &text::clean(&body.by)).await?;
     Ok(Json(()))
 }
 

@@ -11,7 +11,7 @@ use super::views::segment;
 use super::{Reply, Shared, guard};
 use crate::control::wire::{
     ApproveBody, Approved, DeferBody, EditBody, PauseBody, Reason, RejectBody, ReleaseBody, ResumeBody,
-    ReviewView,
+    ReviewView, TakeOverBody,
 };
 use crate::model::draft::Draft;
 use crate::model::effect::Effect;
@@ -49,6 +49,17 @@ pub(super) async fn draft(State(page): Shared, Path(id): Path<String>, form: For
             }
             let body = RejectBody { note: field("note").to_owned(), retry };
             page.client.post::<_, ()>(&format!("{base}/reject"), &body).await?;
+            Ok(see(&after))
+        }
+        "redraft" => {
+            let body = RejectBody { note: String::new(), retry: true };
+            page.client.post::<_, ()>(&format!("{base}/reject"), &body).await?;
+            Ok(see(&after))
+        }
+        "by-hand" => {
+            let view: ReviewView = page.client.get(&base).await?;
+            let body = TakeOverBody { by: BY.to_owned() };
+            page.client.post::<_, ()>(&format!("/v1/cases/{}/take-over", view.draft.case), &body).await?;
             Ok(see(&after))
         }
         "defer" => {

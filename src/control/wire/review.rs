@@ -192,6 +192,13 @@ pub struct Reason {
     pub reason: String,
 }
 
+/// `POST /v1/cases/{id}/take-over`
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TakeOverBody {
+    /// Who says so, for the record: "terminal", "page".
+    pub by: String,
+}
+
 /// `POST /v1/cases/{id}/answer`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AnswerBody {

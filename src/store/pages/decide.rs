@@ -36,6 +36,8 @@ pub(super) struct Decided<'a> {
     pub identities: Vec<(i64, &'a str)>,
     pub threads: Vec<(i64, &'a str)>,
     pub journal: Vec<(i64, &'static str, String)>,
+    /// Messages of the account's own that we did not send, in the threads of known cases: the case, when, and the item.
+    pub by_hand: Vec<(i64, i64, i64)>,
     pub baseline: u64,
     pub work: bool,
 }
@@ -220,6 +222,9 @@ fn first_time<'a>(
         }
         Disposition::Quarantined { .. } => report.quarantined_items += 1,
         Disposition::Work | Disposition::NoReply { .. } => report.new_items += 1,
+    }
+    if let (Disposition::Own, false, Some(case), Some(at)) = (&disposition, own, thread, item.at) {
+        decided.by_hand.push((case, at.0, id));
     }
     let ledger_only = matches!(disposition, Disposition::Own | Disposition::Baseline);
     let case = if ledger_only {

@@ -1,12 +1,14 @@
 //! The rows of a page. One round trip for everything new, whatever the number.
 
+use std::collections::BTreeMap;
+
 use super::super::rows::{json, shared};
 use super::super::writer::Tx;
-use super::super::{Result, journal};
+use super::super::{Result, journal, people};
 use super::decide::{Decided, ITEM_CAME};
 use super::look::Account;
 use crate::model::case::CaseState;
-use crate::model::ids::{ActionId, CaseId, DraftId};
+use crate::model::ids::{ActionId, CaseId, DraftId, ItemId};
 use crate::store::rows::Columns;
 
 const WRITING: &str = "write a page";
@@ -48,6 +50,11 @@ pub(in crate::store) const STALE: &str = "UPDATE drafts SET stale = 1 WHERE stat
 pub(in crate::store) const HOLD: &str = "UPDATE actions SET state = 'held' WHERE state = 'approved' AND attempts = 0 \
     AND case_id IN (SELECT value FROM json_each(?1)) RETURNING id, case_id";
 
+pub(in crate::store) const BY_HAND: &str = "SELECT c.id, j.value ->> 2 FROM json_each(?1) j \
+    CROSS JOIN cases c ON c.id = j.value ->> 0 CROSS JOIN item_bodies b ON b.item_id = c.newest_item \
+    WHERE (c.state = 'review' OR (c.state = 'parked' AND c.waits = 'question')) \
+    AND coalesce(b.body ->> '$.at', 0) < j.value ->> 1";
+
 const HELD_BECAUSE: &str = "UPDATE action_bodies SET last_error = ?2 \
     WHERE action_id IN (SELECT value FROM json_each(?1))";
 
@@ -77,6 +84,7 @@ pub(super) async fn all(
         tx.run(WRITING, sqlx::query(UPDATED).bind(rows.clone()).bind(rows)).await?;
     }
     touch(tx, decided).await?;
+    by_hand(tx, decided).await?;
     tx.wake.ingest |= decided.work;
     Ok(())
 }
@@ -130,6 +138,26 @@ async fn new_rows(tx: &mut Tx, account: &Account, cursor: Option<&str>, decided:
         .bind(decided.work.then_some(tx.now.0))
         .bind(account.id);
     tx.run(WRITING, query).await.map(|_| ())
+}
+
+/// Cases whose draft or question waits for a person who has answered in the thread by now. One that was written before the
+/// newest of the case, and read late, is no answer to it.
+async fn by_hand(tx: &mut Tx, decided: &Decided<'_>) -> Result<()> {
+    if decided.by_hand.is_empty() {
+        return Ok(());
+    }
+    let rows = tx.all(WRITING, sqlx::query(BY_HAND).bind(json(&decided.by_hand))).await?;
+    let mut over = BTreeMap::new();
+    for row in &rows {
+        let mut columns = Columns::of(row);
+        let (case, item): (i64, i64) = (columns.take()?, columns.take()?);
+        over.entry(case).or_insert(item);
+    }
+    for (case, item) in over {
+        let why = format!("{}: yours came in the thread ({})", people::BY_HAND, ItemId(item));
+        people::take_over(tx, CaseId(case), why).await?;
+    }
+    Ok(())
 }
 
 /// Known cases that items joined, or of which an item changed.

@@ -1,5 +1,6 @@
 //! Tests of the store: one helper that plays the runtimes, many small tests.
 
+mod by_hand;
 mod crash;
 mod file;
 mod invariants;

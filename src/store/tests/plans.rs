@@ -45,6 +45,7 @@ fn hot_statements_go_by_index() {
         ("touch", pages::write::TOUCH),
         ("stale", pages::write::STALE),
         ("hold", pages::write::HOLD),
+        ("answered by hand", pages::write::BY_HAND),
         ("refused sends", outbox::REFUSED_SENDS),
         ("hasten", outbox::HASTEN),
         ("updated", pages::write::UPDATED),
@@ -131,7 +132,8 @@ fn hot_statements_go_by_index() {
                 && !line.contains("VIRTUAL TABLE")
                 && !line.contains("CONSTANT ROW")
                 && !line.contains("(subquery");
-            let own_index = line.contains("USING") && line.contains("INDEX cases_");
+            let own_index = line.contains("USING")
+                && (line.contains("INDEX cases_") || line.contains("INDEX drafts_waiting"));
             if (scan && !own_index) || line.contains("TEMP B-TREE") {
                 faults.push(format!("{name}: {line}"));
             }

@@ -9,7 +9,7 @@ pub(super) const GONE: &str =
 const FOUND: &str = "INSERT OR IGNORE INTO notices (channel, subject, found_at) \
      SELECT ?1, value, ?2 FROM json_each(?3)";
 pub(super) const UNTOLD: &str =
-    "SELECT subject, found_at FROM notices WHERE channel = ?1 AND told_at IS NULL ORDER BY found_at, subject";
+    "SELECT subject, found_at FROM notices WHERE channel = ?1 AND told_at IS NULL";
 const KNOWN: &str = "SELECT subject FROM notices WHERE channel = ?1";
 const TOLD: &str =
     "UPDATE notices SET told_at = ?2 WHERE channel = ?1 AND subject IN (SELECT value FROM json_each(?3))";
@@ -21,7 +21,7 @@ const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
 
 impl Store {
     /// Of what needs the user now, by subject, what this channel has not told, each with the time since when it is known
-    /// there. What is not among `subjects` is decided or mended: it is forgotten, and told anew should it come back.
+    /// there, the oldest first. What is not among `subjects` is decided or mended: it is forgotten, and told anew should it come back.
     pub async fn untold(&self, channel: &str, subjects: Vec<String>) -> Result<Vec<(String, Timestamp)>> {
         const DOING: &str = "look for what is not told yet";
         let mut known: Vec<String> = Vec::new();
@@ -48,7 +48,9 @@ impl Store {
             let mut columns = Columns::of(row);
             Ok((columns.take()?, columns.time()?))
         };
-        rows.iter().map(pair).collect()
+        let mut untold = rows.iter().map(pair).collect::<Result<Vec<(String, Timestamp)>>>()?;
+        untold.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
+        Ok(untold)
     }
 
     /// They were told, in one notice.

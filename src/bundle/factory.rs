@@ -11,8 +11,7 @@ use super::deps::BundleDeps;
 use super::unknown;
 use crate::catalog::CATALOG;
 use crate::engine::{EngineContext, ExecutionEngine};
-use crate::model::auto::AutoRule;
-use crate::model::class::{ErrorClass, PortError, chain};
+use crate::model::class::{PortError, chain};
 use crate::model::live::Live;
 use crate::model::time::Clock;
 use crate::platform::{Connector, ConnectorContext};
@@ -71,8 +70,7 @@ struct Parts {
 #[derive(Clone)]
 struct ConnectorPart {
     unit: Arc<ConnectorUnit>,
-    connector: Arc<dyn Connector>,
-    auto: Arc<AutoRule>,
+    rule: DeskRule,
     sync: Arc<SyncLoop>,
 }
 
@@ -373,9 +371,8 @@ fn connector(
         clock,
         generation: generation.clone(),
     }));
-    let auto = AutoRule::new(&unit.auto);
-    let auto = auto.map_err(|why| PortError::caused(ErrorClass::Config, "read [auto]", why))?;
-    Ok(ConnectorPart { unit: Arc::clone(unit), connector, auto: Arc::new(auto), sync })
+    let rule = DeskRule::of(unit, connector)?;
+    Ok(ConnectorPart { unit: Arc::clone(unit), rule, sync })
 }
 
 fn engine(unit: &EngineUnit, context: EngineContext) -> Result<Arc<ExecutionEngine>, PortError> {
@@ -424,14 +421,7 @@ fn add_routes(
 }
 
 fn desk_rules(connectors: &BTreeMap<String, ConnectorPart>) -> DeskRules {
-    let rule = |part: &ConnectorPart| DeskRule {
-        outbound: part.unit.outbound,
-        auto: Arc::clone(&part.auto),
-        hold: part.unit.hold,
-        destination: part.connector.destination().into(),
-        connector: Arc::clone(&part.connector),
-    };
-    Arc::new(connectors.iter().map(|(name, part)| (name.clone(), rule(part))).collect())
+    Arc::new(connectors.iter().map(|(name, part)| (name.clone(), part.rule.clone())).collect())
 }
 
 fn orders(

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::auto::AutoRule;
-use crate::model::class::{ErrorClass, chain};
+use crate::model::class::{ErrorClass, PortError, chain};
 use crate::model::draft::Draft;
 use crate::model::ids::ActionId;
 use crate::model::outbound::{ActionState, OutboundAction};
 use crate::model::time::Timestamp;
 use crate::platform::Connector;
-use crate::unit::plan::OutboundRule;
+use crate::unit::plan::{ConnectorUnit, OutboundRule};
 
 /// As long as a real one; what is made with it is thrown away.
 const TRIAL_KEY: &str = "wa-9999999-0123456789abcdef";
@@ -35,6 +35,22 @@ pub struct DeskRule {
 }
 
 impl DeskRule {
+    /// What a connector's unit says.
+    ///
+    /// # Errors
+    /// `[auto]` holds a pattern that cannot be read: `Config`.
+    pub fn of(unit: &ConnectorUnit, connector: Arc<dyn Connector>) -> Result<Self, PortError> {
+        let auto = AutoRule::new(&unit.auto);
+        let auto = auto.map_err(|why| PortError::caused(ErrorClass::Config, "read [auto]", why))?;
+        Ok(Self {
+            outbound: unit.outbound,
+            auto: Arc::new(auto),
+            hold: unit.hold,
+            destination: connector.destination().into(),
+            connector,
+        })
+    }
+
     /// Why the account cannot send this, if it can be known before the wire: it is too long, it answers nothing, an effect
     /// cannot be. Said while a person can still change it; once approved it would be given up.
     #[must_use]

@@ -23,8 +23,8 @@ pub(super) const BY_ID: &str = draft_sql!("WHERE d.id = ?1");
 const COUNT_OPEN_NOW: &str =
     "SELECT count(*) FROM drafts WHERE state = 'open' AND (deferred_until IS NULL OR deferred_until <= ?1)";
 
-pub(super) const ROUNDS: &str = "SELECT id, coalesce(deferred_until, 0) FROM drafts INDEXED BY drafts_waiting WHERE state = 'open' \
-     AND (deferred_until IS NULL OR deferred_until <= ?1) ORDER BY id LIMIT ?2";
+pub(super) const ROUNDS: &str = "SELECT id, coalesce(deferred_until, 0) FROM drafts \
+     WHERE state = 'open' AND (deferred_until IS NULL OR deferred_until <= ?1) ORDER BY case_id LIMIT ?2";
 
 const EDIT: &str = "UPDATE drafts SET hash = ? WHERE id = ?; UPDATE draft_bodies SET body = ?, envelope = ? WHERE draft_id = ?";
 const SET_WAYS: &str = "INSERT INTO ways_out (connector, destination, auto) \
@@ -77,7 +77,7 @@ impl Store {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// The drafts that wait for a person now, oldest first, each with the moment from which it does if it was deferred;
+    /// The drafts that wait for a person now, the oldest cases first, each with the moment from which it does if it was deferred;
     /// so many at most.
     pub async fn open_draft_rounds(&self) -> Result<Vec<(DraftId, Timestamp)>> {
         let limit = i64::try_from(limits::DRAFTS_TOLD_MAX).unwrap_or(i64::MAX);

@@ -21,7 +21,7 @@ const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
 
 impl Store {
     /// Of what needs the user now, by subject, what this channel has not told, each with the time since when it is known
-    /// there. What is not among `subjects` is decided or mended: it is forgotten, and told anew should it come back.
+    /// there, the oldest first. What is not among `subjects` is decided or mended: it is forgotten, and told anew should it come back.
     pub async fn untold(&self, channel: &str, subjects: Vec<String>) -> Result<Vec<(String, Timestamp)>> {
         const DOING: &str = "look for what is not told yet";
         let mut known: Vec<String> = Vec::new();
@@ -48,8 +48,8 @@ impl Store {
             let mut columns = Columns::of(row);
             Ok((columns.take()?, columns.time()?))
         };
-        let mut untold: Vec<(String, Timestamp)> = rows.iter().map(pair).collect::<Result<_>>()?;
-        untold.sort_by(|(a, found_a), (b, found_b)| (found_a, a).cmp(&(found_b, b)));
+        let mut untold = rows.iter().map(pair).collect::<Result<Vec<(String, Timestamp)>>>()?;
+        untold.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
         Ok(untold)
     }
 

@@ -150,8 +150,12 @@ impl Store {
         self.write("retry a case", move |tx| {
             Box::pin(async move {
                 let (state, _) = case_state(tx, id).await?;
-                let set_aside = matches!(state, CaseState::Parked | CaseState::Dead | CaseState::Dismissed);
-                if !set_aside && !(state == CaseState::Closed && is_taken_over(tx, id).await?) {
+                let may = match state {
+                    CaseState::Parked | CaseState::Dead | CaseState::Dismissed => true,
+                    CaseState::Closed => is_taken_over(tx, id).await?,
+                    _ => false,
+                };
+                if !may {
                     return Err(refused(id, state, "retried"));
                 }
                 tx.wake.ingest = true;

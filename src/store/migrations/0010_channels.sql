@@ -64,8 +64,5 @@ CREATE TABLE notice_references (
 
 CREATE INDEX notice_references_subject ON notice_references (channel, subject, version) WHERE used_at IS NULL;
 
--- All that waits for a person, and nothing of the years before.
-CREATE INDEX drafts_waiting ON drafts (id, deferred_until) WHERE state = 'open';
-
 -- Nobody ever asked by it; `notices` is in its place.
 DROP TABLE announced;

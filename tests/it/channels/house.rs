@@ -1,6 +1,8 @@
 //! With the real binary: pairing by commands, and what is told beside drafts.
 
-use crate::support::binary::{House, wait_until};
+use workagent::control::wire::StatusView;
+
+use crate::support::binary::{House, unit, wait_until};
 
 fn house() -> House {
     let house = House::new();
@@ -40,12 +42,22 @@ fn a_channel_is_paired_by_commands_and_tells_of_unit_files_with_errors_once() {
     );
     assert_eq!(house.ok(&["pair", "desk", &code]), "desk.channel is paired\n");
     assert!(house.run(&["pair", "desk", &code]).err.contains("no code waits"));
-    assert!(house.ok(&["status", "desk.channel"]).contains("paired with whoever reads it"));
+    wait_until("the status", || {
+        house.ok(&["status", "desk.channel"]).contains("paired with whoever reads it")
+    });
 
     house.unit("typo.connector.toml", "[connector]\nplatfrom = \"imap\"\n[install]\nenabled = true\n");
     wait_until("the notice", || told(&house).contains("workagent validate"));
     std::fs::remove_file(house.path("units/typo.connector.toml")).unwrap();
     wait_until("the mended files", || house.ok(&["repairs"]).contains("nothing needs you"));
+    // It has looked in between.
+    let looked = || {
+        let view: StatusView = serde_json::from_str(&house.run(&["status", "--json"]).out).unwrap();
+        unit(&view, "desk.channel").last_success
+    };
+    let before = looked();
+    house.ok(&["kick", "desk.channel"]);
+    wait_until("a look", || looked() > before);
     assert_eq!(told(&house).matches("workagent validate").count(), 1);
     house.unit("typo.connector.toml", "[connector]\nplatfrom = \"imap\"\n[install]\nenabled = true\n");
     wait_until("another notice", || told(&house).matches("workagent validate").count() == 2);

@@ -62,6 +62,7 @@ mod real_jira;
 mod real_mail;
 mod real_matrix;
 mod real_mcp;
+mod real_page;
 mod real_screens;
 mod real_secret_service;
 mod real_service;

@@ -4,54 +4,9 @@
 use rustix::process::{Signal, kill_process};
 
 use crate::support::binary::{Daemon, House, wait_until};
+use crate::support::desk::{drafts, house, mail, sent, ten_questions};
 use crate::support::lab_script::lab_is_on;
 use crate::support::tmux::Terminal;
-
-/// A mailbox and a folder that are made up, and an engine without an account.
-fn house() -> House {
-    let house = House::new();
-    for dir in ["cur", "new", "tmp"] {
-        std::fs::create_dir_all(house.path("mail/in").join(dir)).unwrap();
-        std::fs::create_dir_all(house.path("mail/out").join(dir)).unwrap();
-    }
-    house.write("notes/.keep", "");
-    house.unit(
-        "inbox.connector.toml",
-        "[connector]\nplatform = \"maildir\"\noutbound = \"reviewed\"\nbacklog = \"all\"\nhold = \"2s\"\n\
-         [maildir]\npath = \"{root}/mail/in\"\naddress = [\"you@example.org\"]\nout = \"{root}/mail/out\"\n\
-         [schedule]\nevery = \"1s\"\n[install]\nenabled = true\n",
-    );
-    house.unit(
-        "notes.connector.toml",
-        "[connector]\nplatform = \"directory\"\noutbound = \"reviewed\"\nbacklog = \"all\"\nhold = \"0s\"\n\
-         [directory]\npath = \"{root}/notes\"\nsettle = \"100ms\"\n[schedule]\nevery = \"1s\"\n\
-         [install]\nenabled = true\n",
-    );
-    house.unit(
-        "polite.engine.toml",
-        "[engine]\nengine = \"template\"\n[template]\ntext = \"Thank you for {{ title }}.\"\n\
-         [install]\nenabled = true\n",
-    );
-    house.unit("all.route.toml", "[route]\nengines = [\"polite\"]\n[install]\nenabled = true\n");
-    house.script("bin/editor", "printf 'Written by hand.\\n' > \"$1\"\n");
-    house
-}
-
-fn mail(house: &House, number: usize, subject: &str, body: &str) {
-    let text = format!(
-        "From: Pat {number} <pat{number}@example.org>\nTo: You <you@example.org>\nSubject: {subject}\n\
-         Message-ID: <m{number}@example.org>\nDate: Mon, 30 Nov 2026 10:00:0{number} +0000\n\
-         Content-Type: text/plain; charset=utf-8\n\n{body}\n"
-    );
-    house.write(&format!("mail/in/new/{number}.eml"), &text);
-}
-
-/// Waits until so many drafts are open.
-fn drafts(house: &House, count: usize) {
-    wait_until("the drafts", || {
-        house.ok(&["review", "list", "--json"]).matches("\"engine_body\"").count() == count
-    });
-}
 
 fn terminal(house: &House, columns: u16, lines: u16, more: &[(&str, &str)]) -> Terminal {
     let at = |name: &str| house.path(name).display().to_string();
@@ -63,11 +18,6 @@ fn terminal(house: &House, columns: u16, lines: u16, more: &[(&str, &str)]) -> T
         ("EDITOR", editor.as_str()),
     ];
     Terminal::open(columns, lines, &[&environment, more].concat())
-}
-
-/// Receipts in the outbox.
-fn sent(house: &House) -> usize {
-    house.ok(&["outbox", "list", "--state", "sent", "--json"]).matches("\"remote_id\"").count()
 }
 
 fn opened(house: &House) -> (Daemon, Terminal) {
@@ -90,17 +40,7 @@ fn real_screens_take_ten_cases_from_arrival_to_receipt() {
         return;
     }
     let house = house();
-    for number in 1..=6 {
-        mail(
-            &house,
-            number,
-            &format!("Question {number}"),
-            "Can you come on Friday?\n日本語 e\u{301} \u{202e}turned",
-        );
-    }
-    for number in 1..=4 {
-        house.write(&format!("notes/n{number}.md"), &format!("Buy {number} things.\n"));
-    }
+    ten_questions(&house);
     let (daemon, mut person) = opened(&house);
     drafts(&house, 10);
     person.command("workagent review");

@@ -7,6 +7,7 @@ pub mod children;
 pub mod connector;
 pub mod contracts;
 pub mod corpus;
+pub mod desk;
 pub mod engine;
 pub mod github;
 pub mod http;

@@ -14,7 +14,7 @@ use crate::engine::{EngineContext, ExecutionEngine};
 use crate::model::class::{PortError, chain};
 use crate::model::live::Live;
 use crate::model::time::Clock;
-use crate::platform::{Connector, ConnectorContext};
+use crate::platform::ConnectorContext;
 use crate::runtime::RuntimeRecord;
 use crate::runtime::app_runtime::{AppRuntime, Slot};
 use crate::runtime::desk_rule::{DeskRule, DeskRules};

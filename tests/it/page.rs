@@ -79,6 +79,32 @@ fn a_draft_goes_from_the_page_to_its_place() {
 }
 
 #[test]
+fn today_shows_what_needs_mending_with_its_command_and_a_button() {
+    let scene = Scene::new(Plan { outbound: "reviewed", ..Plan::default() });
+    // No route takes it; and its title is nobody's markup.
+    scene.unit(
+        "notes.route.toml",
+        "[route]\nengines = [\"polite\"]\n[match]\nconnector = [\"other\"]\n[install]\nenabled = true\n",
+    );
+    scene.unit("typo.engine.toml", "[engine]\nengine = \"tmplate\"\n[install]\nenabled = true\n");
+    scene.drop_note("<b>n1");
+    let _daemon = scene.daemon(&[]);
+    let visitor = enter(&scene);
+    let today = || visitor.get("/").body.replace("&#x2f;", "/");
+    wait_until("the case that waits", || today().contains("workagent case retry c1"));
+    let body = today();
+    assert!(body.contains("<code>workagent edit typo.engine</code>"), "{body}");
+    assert!(body.contains("action=\"/case/c1/retry\"") && !body.contains("<b>n1"), "{body}");
+    // Mended, the button has it tried again, and the page has nothing to say of it.
+    scene.unit("notes.route.toml", "[route]\nengines = [\"polite\"]\n[install]\nenabled = true\n");
+    std::fs::remove_file(scene.path("units/typo.engine.toml")).unwrap();
+    scene.ok(&["reload"]);
+    assert_eq!(visitor.post("/case/c1/retry", &[]).status, 303);
+    wait_until("the draft", || reviews(&scene).len() == 1);
+    assert!(!today().contains("workagent case retry c1"));
+}
+
+#[test]
 fn an_approval_is_of_the_version_that_was_seen() {
     let (scene, _daemon) = house(1);
     let visitor = enter(&scene);

@@ -77,7 +77,7 @@ impl Page {
         mut values: Value,
     ) -> Response {
         let held = held(&status.counts);
-        let frame = json!({ "title": title, "csrf": session.csrf, "now": status.now.0, "paused": status.paused, "rehearsal": status.mode == Mode::Rehearsal, "findings": status.findings, "version": status.version, "drafts": status.counts.drafts_open, "held": held });
+        let frame = json!({ "title": title, "csrf": session.csrf, "now": status.now.0, "paused": status.paused, "rehearsal": status.mode == Mode::Rehearsal, "findings": status.findings, "version": status.version, "drafts": status.counts.drafts_open, "held": held, "news": session.news.to_string() });
         if let Some(values) = values.as_object_mut() {
             values.insert("frame".to_owned(), frame);
         }

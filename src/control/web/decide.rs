@@ -9,6 +9,7 @@ use super::answer::{Trouble, see};
 use super::form::Form;
 use super::views::segment;
 use super::{Reply, Shared, guard};
+use crate::control::wire::units::{ReloadView, UnitOrder};
 use crate::control::wire::{
     ApproveBody, Approved, DeferBody, EditBody, PauseBody, Reason, RejectBody, ReleaseBody, ResumeBody,
     ReviewView, TakeOverBody,
@@ -140,6 +141,13 @@ pub(super) async fn give_up(State(page): Shared, Path(id): Path<String>, _form: 
 pub(super) async fn kick(State(page): Shared, Path(unit): Path<String>, _form: Form) -> Reply {
     page.client.post::<(), ()>(&format!("/v1/kick/{}", segment(&unit)), &()).await?;
     Ok(see("/units"))
+}
+
+/// `POST /units/{unit}/reset`: a unit that gave up starts again.
+pub(super) async fn reset(State(page): Shared, Path(unit): Path<String>, _form: Form) -> Reply {
+    let path = format!("/v1/units/{}/{}", segment(&unit), UnitOrder::ResetFailed.word());
+    page.client.post::<(), ReloadView>(&path, &()).await?;
+    Ok(see("/"))
 }
 
 /// `POST /pause`

@@ -52,6 +52,8 @@ pub struct Token {
 pub struct Session {
     /// Stands in every form; a form of another page cannot know it.
     pub csrf: String,
+    /// What was seen before the view was put together, for the stream that tells of changes.
+    pub news: u64,
 }
 
 impl Doors {
@@ -103,7 +105,7 @@ impl Doors {
         let found = position(inner.sessions.iter().map(|kept| &kept.mark), &wanted)?;
         let kept = inner.sessions.get_mut(found)?;
         kept.seen = now;
-        Some(Session { csrf: kept.csrf.clone() })
+        Some(Session { csrf: kept.csrf.clone(), news: 0 })
     }
 
     /// Ends a session.

@@ -5,10 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 
 use super::{Page, Shared};
 use crate::control::wire::StatusView;
@@ -30,23 +31,32 @@ pub(super) struct News {
     print: u64,
 }
 
-/// `GET /news`
-pub(super) async fn stream(State(page): Shared) -> Response {
+/// What a view knew when it was put together.
+#[derive(Debug, Deserialize)]
+pub(super) struct Known {
+    seen: Option<u64>,
+}
+
+/// `GET /news`: of what changed since the view was put together, not only since the stream began.
+pub(super) async fn stream(State(page): Shared, Query(known): Query<Known>) -> Response {
     let Ok(slot) = Arc::clone(&page.streams).try_acquire_owned() else {
         return (StatusCode::TOO_MANY_REQUESTS, "too many streams\n").into_response();
     };
-    let seen = page.print().await;
+    let seen = match known.seen {
+        Some(seen) => seen,
+        None => page.print().await,
+    };
     let news = futures_util::stream::unfold((page, seen, slot), |(page, seen, slot)| async move {
         loop {
-            let stopped = page.stop.clone();
-            tokio::select! {
-                () = stopped.cancelled() => return None,
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-            }
             let print = page.print().await;
             if print != seen {
                 let event = Event::default().event("changed").data("");
                 return Some((Ok::<_, Infallible>(event), (page, print, slot)));
+            }
+            let stopped = page.stop.clone();
+            tokio::select! {
+                () = stopped.cancelled() => return None,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
             }
         }
     });
@@ -54,7 +64,12 @@ pub(super) async fn stream(State(page): Shared) -> Response {
 }
 
 impl Page {
-    async fn print(&self) -> u64 {
+    /// The next look is a fresh one.
+    pub(super) async fn look_again(&self) {
+        self.news.lock().await.at = None;
+    }
+
+    pub(super) async fn print(&self) -> u64 {
         let mut news = self.news.lock().await;
         let now = self.clock.now();
         if news.at.is_some_and(|at| at <= now && now.since(at) < LOOK_KEPT) {

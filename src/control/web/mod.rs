@@ -68,6 +68,7 @@ fn router(page: Arc<Page>) -> Router {
         .route("/outbox/{id}/dismiss", post(decide::give_up))
         .route("/units", get(views::units::list))
         .route("/units/{unit}/kick", post(decide::kick))
+        .route("/units/{unit}/reset", post(decide::reset))
         .route("/pause", post(decide::pause))
         .route("/resume", post(decide::resume))
         .route("/logout", post(decide::logout))
@@ -92,11 +93,21 @@ async fn file(kind: &'static str, text: &'static str) -> Response {
 /// Lets in who has a session.
 async fn admit(State(page): Shared, mut request: Request, next: Next) -> Response {
     let cookie = guard::cookie(page.port, request.headers());
-    let Some(session) = cookie.and_then(|cookie| page.doors.session(cookie)) else {
+    let Some(mut session) = cookie.and_then(|cookie| page.doors.session(cookie)) else {
         return page.outside(StatusCode::UNAUTHORIZED, "You are not logged in here.");
     };
+    // Taken before the view asks for anything: what changes while it is put together is news.
+    let is_look = request.method().is_safe();
+    if is_look {
+        session.news = page.print().await;
+    }
     request.extensions_mut().insert(session.clone());
-    match next.run(request).await {
+    let answer = next.run(request).await;
+    if !is_look {
+        // What somebody did here is no news to the view that follows.
+        page.look_again().await;
+    }
+    match answer {
         answer if answer.extensions().get::<Trouble>().is_some() => {
             let trouble = answer.extensions().get::<Trouble>().cloned().unwrap_or_default();
             page.trouble(&session, &trouble).await

@@ -111,7 +111,7 @@ async function refresh() {
 
 if (document.body && !document.body.classList.contains("outside")) {
   let waiting = 0;
-  const news = new EventSource("/news");
+  const news = new EventSource(`/news?seen=${document.body.dataset.news}`);
   news.addEventListener("changed", () => {
     clearTimeout(waiting);
     waiting = setTimeout(refresh, 150);

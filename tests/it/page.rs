@@ -95,11 +95,13 @@ fn today_shows_what_needs_mending_with_its_command_and_a_button() {
     let body = today();
     assert!(body.contains("<code>workagent edit typo.engine</code>"), "{body}");
     assert!(body.contains("action=\"/case/c1/retry\"") && !body.contains("<b>n1"), "{body}");
-    // Mended, the button has it tried again, and the page has nothing to say of it.
+    // The button has it tried again, for nothing as yet.
+    assert_eq!(visitor.post("/case/c1/retry", &[]).status, 303);
+    wait_until("the case that waits once more", || today().contains("workagent case retry c1"));
+    // Mended, it is routed by itself, and the page has nothing to say of it.
     scene.unit("notes.route.toml", "[route]\nengines = [\"polite\"]\n[install]\nenabled = true\n");
     std::fs::remove_file(scene.path("units/typo.engine.toml")).unwrap();
     scene.ok(&["reload"]);
-    assert_eq!(visitor.post("/case/c1/retry", &[]).status, 303);
     wait_until("the draft", || reviews(&scene).len() == 1);
     assert!(!today().contains("workagent case retry c1"));
 }

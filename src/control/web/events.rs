@@ -1,18 +1,20 @@
 //! News: a stream that says "something changed" and nothing else. What changed, the page asks for itself.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::{Query, State};
-use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 use super::{Page, Shared};
 use crate::control::wire::StatusView;
+use crate::model::limits::WEB_STREAMS_MAX;
 use crate::model::time::Timestamp;
 
 /// How often a stream looks.
@@ -31,6 +33,35 @@ pub(super) struct News {
     print: u64,
 }
 
+/// The streams that are open, oldest first. A browser that goes from view to view leaves streams behind whose end is seen
+/// only when something is written to them: the newest is the one that somebody looks at, so the oldest gives way.
+#[derive(Debug, Default)]
+pub(super) struct Streams(Mutex<VecDeque<CancellationToken>>);
+
+/// One stream's place; ends with it.
+struct Slot(CancellationToken);
+
+impl Streams {
+    fn open(&self) -> Slot {
+        let token = CancellationToken::new();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|other| !other.is_cancelled());
+        while open.len() >= WEB_STREAMS_MAX {
+            if let Some(oldest) = open.pop_front() {
+                oldest.cancel();
+            }
+        }
+        open.push_back(token.clone());
+        Slot(token)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
 /// What a view knew when it was put together.
 #[derive(Debug, Deserialize)]
 pub(super) struct Known {
@@ -39,9 +70,7 @@ pub(super) struct Known {
 
 /// `GET /news`: of what changed since the view was put together, not only since the stream began.
 pub(super) async fn stream(State(page): Shared, Query(known): Query<Known>) -> Response {
-    let Ok(slot) = Arc::clone(&page.streams).try_acquire_owned() else {
-        return (StatusCode::TOO_MANY_REQUESTS, "too many streams\n").into_response();
-    };
+    let slot = page.streams.open();
     let seen = match known.seen {
         Some(seen) => seen,
         None => page.print().await,
@@ -56,6 +85,7 @@ pub(super) async fn stream(State(page): Shared, Query(known): Query<Known>) -> R
             let stopped = page.stop.clone();
             tokio::select! {
                 () = stopped.cancelled() => return None,
+                () = slot.0.cancelled() => return None,
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
         }
@@ -94,4 +124,27 @@ fn print(status: &StatusView) -> u64 {
         format!("{:?}{:?}", unit.active, unit.load).hash(&mut hasher);
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_stream_always_finds_room_and_the_oldest_gives_way() {
+        let streams = Streams::default();
+        let mut slots: Vec<Slot> = (0..WEB_STREAMS_MAX).map(|_| streams.open()).collect();
+        assert!(slots.iter().all(|slot| !slot.0.is_cancelled()));
+        // One that ended by itself makes room, and nobody has to give way.
+        drop(slots.remove(3));
+        let next = streams.open();
+        assert!(slots.iter().chain([&next]).all(|slot| !slot.0.is_cancelled()));
+        let last = streams.open();
+        let ended: Vec<bool> = slots.iter().map(|slot| slot.0.is_cancelled()).collect();
+        assert!(
+            ended.first() == Some(&true) && ended.iter().filter(|ended| **ended).count() == 1,
+            "{ended:?}"
+        );
+        assert!(!next.0.is_cancelled() && !last.0.is_cancelled());
+    }
 }

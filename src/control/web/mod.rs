@@ -25,7 +25,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use self::answer::Trouble;
@@ -44,7 +44,7 @@ struct Page {
     clock: Clock,
     port: u16,
     news: Mutex<News>,
-    streams: Arc<Semaphore>,
+    streams: events::Streams,
     stop: CancellationToken,
 }
 

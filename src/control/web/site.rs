@@ -7,10 +7,11 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::routing::post;
 use axum::{Json, Router};
-use tokio::sync::{Mutex, Notify, Semaphore};
+use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use super::doors::Doors;
+use super::events::Streams;
 use super::port::Port;
 use super::render::Templates;
 use super::{Page, router};
@@ -18,7 +19,6 @@ use crate::control::api::Present;
 use crate::control::client::Client;
 use crate::control::server::Fault;
 use crate::control::wire::OpenView;
-use crate::model::limits::WEB_STREAMS_MAX;
 use crate::model::live::Live;
 use crate::model::time::Clock;
 use crate::secret::Scrubber;
@@ -148,7 +148,7 @@ impl Site {
             clock: self.0.clock.clone(),
             port: number,
             news: Mutex::default(),
-            streams: Arc::new(Semaphore::new(WEB_STREAMS_MAX)),
+            streams: Streams::default(),
             stop: stop.clone(),
         });
         let stopped = stop.clone();

@@ -20,7 +20,7 @@ pub const WEB_SESSION_LIFE_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Connections to the page at once; a browser opens six.
 pub const WEB_CONNECTIONS_MAX: usize = 48;
 
-/// Of these, so many may be open streams of news: who floods the page with them still gets answers.
+/// Of these, so many may be open streams of news; a further one ends the oldest. Who floods the page with them still gets answers.
 pub const WEB_STREAMS_MAX: usize = 16;
 
 /// A connection to the page on which nothing moves is closed: a visitor who says nothing keeps nobody out for long.

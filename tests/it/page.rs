@@ -86,7 +86,7 @@ fn today_shows_what_needs_mending_with_its_command_and_a_button() {
         "notes.route.toml",
         "[route]\nengines = [\"polite\"]\n[match]\nconnector = [\"other\"]\n[install]\nenabled = true\n",
     );
-    scene.unit("typo.engine.toml", "[engine]\nengine = \"tmplate\"\n[install]\nenabled = true\n");
+    scene.unit("typo.engine.toml", "[engine]\nengine = \"unheard-of\"\n[install]\nenabled = true\n");
     scene.drop_note("<b>n1");
     let _daemon = scene.daemon(&[]);
     let visitor = enter(&scene);

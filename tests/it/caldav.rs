@@ -770,3 +770,70 @@ mod answering {
         refused(&[Effect::plain("close")], "", "nothing that can be done in a calendar");
     }
 }
+
+mod whole_way {
+    use std::sync::{Arc, Mutex};
+
+    use workagent::model::outbound::ActionState;
+
+    use super::*;
+    use crate::support::way::{ROUTE, Way, shell};
+
+    /// A server that keeps one event, and cuts its answer to what is put there after it was.
+    fn server(event_now: &Arc<Mutex<String>>) -> HttpServer {
+        let kept = Arc::clone(event_now);
+        HttpServer::by(move |seen| {
+            let mut ics = kept.lock().unwrap();
+            let [base, principal] = explored();
+            let is = |text: &str| seen.target.trim_end_matches('/') == text.trim_end_matches('/');
+            match seen.method.as_str() {
+                "PUT" => {
+                    *ics = body(seen);
+                    Answer::cut_after_body()
+                }
+                "GET" => {
+                    Answer::ok(ics.clone()).header("etag", "\"1\"").header("content-type", "text/calendar")
+                }
+                "REPORT" if body(seen).contains("sync-collection") => changes("t1", ""),
+                "REPORT" => multistatus(&event("a", &ics)),
+                "PROPFIND" if is("/dav/") => base,
+                "PROPFIND" if is("/dav/me/") => principal,
+                "PROPFIND" => listed("t1"),
+                _ => Answer::new(405, ""),
+            }
+        })
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_lost_is_found_in_the_event_and_not_given_twice() {
+        let ics = Arc::new(Mutex::new(meeting("a", SOON, "NEEDS-ACTION")));
+        let server = server(&ics);
+        let inbox = format!(
+            "[connector]\nplatform = \"caldav\"\nbacklog = \"all\"\nhold = \"0s\"\n[caldav]\nurl = \"{}\"\nuser = \"kim\"\n\
+             password = {{ env = \"WAY_TOKEN\" }}\n[install]\nenabled = true\n",
+            server.url("/dav/")
+        );
+        let way = Way::new(&[
+            ("inbox.connector.toml", &inbox),
+            (
+                "polite.engine.toml",
+                &shell("cat >/dev/null; printf 'ALSO: respond: accepted\\nSee you there.'"),
+            ),
+            ("answers.route.toml", ROUTE),
+        ])
+        .await;
+        way.cycle().await;
+        let draft = way.drafts().await.remove(0);
+        way.approve(&draft).await.unwrap();
+        way.cycle().await;
+        assert_eq!(way.actions().await[0].state, ActionState::Uncertain);
+        for _ in 0..20 {
+            way.clock.advance(Duration::from_secs(60));
+            way.cycle().await;
+        }
+        assert_eq!(way.shown().await, "c1 sent\n", "{:?}", way.actions().await[0].last_error);
+        assert!(way.actions().await[0].receipt.is_some());
+        assert!(ics.lock().unwrap().contains("PARTSTAT=ACCEPTED:mailto:kim@example.org"));
+        assert_eq!(server.seen().iter().filter(|seen| seen.method == "PUT").count(), 1);
+    }
+}

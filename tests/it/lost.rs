@@ -1,5 +1,5 @@
 //! The whole way with an answer that is lost: the server acted, and nobody heard. Where the platform can be asked it ends
-//! `sent` with one effect; where it cannot, it is held for a person. Never a second effect. (GitHub, mail and files have
+//! `sent` with one effect; where it cannot, it is held for a person. Never a second effect. (GitHub, mail, calendars and files have
 //! such tests of their own: `github/way`, `submission`, `crash`.)
 
 #![expect(

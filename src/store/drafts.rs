@@ -218,7 +218,9 @@ impl Store {
                 if let Some(hash) = &hash {
                     same(&seen, hash)?;
                 }
-                decide(tx, id, DraftState::Rejected, &note, true).await?;
+                // Drawn up anew without a word says nothing about the text: something came, and that is all.
+                let judged = !(retry && note.trim().is_empty());
+                decide(tx, id, DraftState::Rejected, &note, judged).await?;
                 let (state, engine) = case_state(tx, seen.case).await?;
                 journal::note(tx, seen.case, "rejected", format!("{id}{by}: {note}")).await?;
                 if state != CaseState::Review {

@@ -104,3 +104,16 @@ async fn some_are_shown_by_lot() {
     assert!((2..=10).contains(&shown), "{shown}");
     assert!(told(&way).await.iter().all(|remark| remark.contains("by lot")), "{:?}", told(&way).await);
 }
+
+#[tokio::test]
+async fn drawn_up_anew_without_a_word_says_nothing_of_the_text() {
+    let way = Way::of_inbox(&inbox("after = 3")).await;
+    way.deliver("1", &mail("a", "a", ""));
+    let store = &way.assembly().store;
+    for (note, judged) in [("", 0), ("shorter, please", 1)] {
+        way.cycle().await;
+        way.cycle().await;
+        store.reject(way.drafts().await.remove(0).id, note, true).await.unwrap();
+        assert_eq!(store.decided("inbox").await.unwrap().len(), judged, "{note}");
+    }
+}

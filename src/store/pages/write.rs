@@ -53,7 +53,7 @@ pub(in crate::store) const HOLD: &str = "UPDATE actions SET state = 'held' WHERE
 pub(in crate::store) const BY_HAND: &str = "SELECT c.id, j.value ->> 2 FROM json_each(?1) j \
     CROSS JOIN cases c ON c.id = j.value ->> 0 CROSS JOIN item_bodies b ON b.item_id = c.newest_item \
     WHERE (c.state = 'review' OR (c.state = 'parked' AND c.waits = 'question')) \
-    AND coalesce(b.body ->> '$.at', 0) < j.value ->> 1";
+    AND b.body ->> '$.at' < j.value ->> 1";
 
 const HELD_BECAUSE: &str = "UPDATE action_bodies SET last_error = ?2 \
     WHERE action_id IN (SELECT value FROM json_each(?1))";
@@ -141,7 +141,7 @@ async fn new_rows(tx: &mut Tx, account: &Account, cursor: Option<&str>, decided:
 }
 
 /// Cases whose draft or question waits for a person who has answered in the thread by now. One that was written before the
-/// newest of the case, and read late, is no answer to it.
+/// newest of the case, and read late, is no answer to it; where that one has no time, nobody can tell.
 async fn by_hand(tx: &mut Tx, decided: &Decided<'_>) -> Result<()> {
     if decided.by_hand.is_empty() {
         return Ok(());

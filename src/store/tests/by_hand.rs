@@ -68,3 +68,11 @@ async fn an_older_one_that_is_read_late_and_one_elsewhere_are_not() {
     assert_eq!(bench.case(draft.case).await.state, CaseState::Review);
     assert_eq!(bench.store.draft(draft.id).await.unwrap().state, DraftState::Open);
 }
+
+#[tokio::test]
+async fn what_has_no_time_is_compared_with_nothing() {
+    let bench = Bench::new().await;
+    let draft = bench.drafted("a").await;
+    bench.read(vec![own("mine", START.plus(HOLD))]).await;
+    assert_eq!(bench.case(draft.case).await.state, CaseState::Review);
+}

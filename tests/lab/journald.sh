@@ -7,7 +7,9 @@ set -eu
 if [ -S /run/systemd/journal/socket ] && journalctl --sync 2>/dev/null; then
   echo ready; cat >/dev/null; exit 0
 fi
-mkdir -p /run/systemd/journal /run/log/journal
+mkdir -p /run/systemd/journal /run/log/journal /var/log/journal
+# As after a boot: only below /var/log does each user have a journal of their own, which they may read.
+touch /run/systemd/journal/flushed
 [ -s /etc/machine-id ] || systemd-machine-id-setup >/dev/null
 rm -f /run/systemd/journal/socket /run/systemd/journal/stdout /run/systemd/journal/dev-log
 /lib/systemd/systemd-journald 2>/dev/null &
